@@ -34,7 +34,8 @@ package struct AnswerRow: StoredRow {
 package enum Begun<Plan: Sendable, Reply: Sendable>: Sendable {
     /// This call decided; it carries `plan` out and then calls `finish`.
     case started(Plan)
-    /// An earlier delivery decided and did not finish; carry the same plan out again, with the same keys.
+    /// An earlier delivery decided and did not finish; carry the same plan out again, with the same
+    /// keys.
     case resumed(Plan)
     case answered(Reply)
 }
@@ -65,7 +66,8 @@ package struct Answers: Sendable {
         self.clock = clock
     }
 
-    /// Runs `decision` at most once per key. A repeat gets the first answer; the same key with another body
+    /// Runs `decision` at most once per key. A repeat gets the first answer; the same key with
+    /// another body
     /// is a `conflict`. A refusal under a key that the caller chose is an answer like any other.
     package func once<Reply: Codable & Sendable>(
         _ key: AnswerKey,
@@ -113,7 +115,8 @@ package struct Answers: Sendable {
         return try outcome.get()
     }
 
-    /// The last transaction of such a write. A second finisher gets the first one's answer, and its own
+    /// The last transaction of such a write. A second finisher gets the first one's answer, and its
+    /// own
     /// decision does not run.
     package func finish<Reply: Codable & Sendable>(
         _ key: AnswerKey,

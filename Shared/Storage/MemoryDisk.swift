@@ -1,6 +1,7 @@
 import Primitives
 
-/// What a `MemoryStore` has committed. It outlives the store, as a disk outlives a process: a crash is a
+/// What a `MemoryStore` has committed. It outlives the store, as a disk outlives a process: a crash
+/// is a
 /// new store on the same disk. Several stores on one disk are several processes on one file.
 package final class MemoryDisk: Sendable {
     private let contents = Lock(Contents())

@@ -51,10 +51,10 @@ package actor MemoryStore: Store {
     // MARK: -
 
     private func run<Output: Sendable>(
-        _ decision: @Sendable (inout Rows) throws(ServiceFailure) -> Output,
+        _ decision: @escaping @Sendable (inout Rows) throws(ServiceFailure) -> Output,
         on contents: inout MemoryDisk.Contents, _ fault: StoreFault
     ) throws(ServiceFailure) -> Result<Output, ServiceFailure> {
-        let (outcome, rows) = DecisionRun.run(decision) { needs throws(ServiceFailure) in
+        let (outcome, writes) = DecisionRun(decision).finish { needs throws(ServiceFailure) in
             var answers: [[(name: RowName, body: [UInt8])]] = []
             for need in needs {
                 _ = try schema(need.table)
@@ -63,7 +63,7 @@ package actor MemoryStore: Store {
             return answers
         }
         var bodies: [(RowName, TableSchema, RowWrite, [UInt8])] = []
-        for (name, write) in rows.writes {
+        for (name, write) in writes {
             bodies.append((name, try schema(name.table), write, try write.body()))
         }
         if fault == .beforeCommit { throw Self.refused }

@@ -3,10 +3,14 @@ package import Primitives
 
 /// What one decision reads and writes.
 ///
-/// A decision asks for rows as it goes. A row that is not loaded yet reads as absent, is noted, and once
-/// the closure has returned the driver loads (and locks) everything noted and runs the closure again, from
-/// the start, with nothing written. So a decision must be pure: no clock, no randomness, no captured
-/// state. Reading in few rounds is the author's care; `roundsMax` is the bound. `prefetch` notes rows of a
+/// A decision asks for rows as it goes. A row that is not loaded yet reads as absent, is noted, and
+/// once
+/// the closure has returned the driver loads (and locks) everything noted and runs the closure
+/// again, from
+/// the start, with nothing written. So a decision must be pure: no clock, no randomness, no
+/// captured
+/// state. Reading in few rounds is the author's care; `roundsMax` is the bound. `prefetch` notes
+/// rows of a
 /// later step early.
 package struct Rows {
     /// Rounds of loading that one decision may need.
@@ -36,7 +40,8 @@ package struct Rows {
         return decoded(loaded, name, in: table)
     }
 
-    /// Rows of `value` in ascending order (or descending), at most `limit`, seen with this decision's own
+    /// Rows of `value` in ascending order (or descending), at most `limit`, seen with this
+    /// decision's own
     /// writes. - Parameter upTo: only rows whose order is not above it.
     package mutating func find<Row>(
         _ table: Table<Row>, _ indexName: String, _ value: String, upTo: Int64? = nil,
@@ -172,6 +177,11 @@ private struct LoadedRow {
 package struct RowName: Hashable, Comparable, Sendable {
     package let table: String
     package let key: String
+
+    package init(table: String, key: String) {
+        self.table = table
+        self.key = key
+    }
 
     package static func < (left: Self, right: Self) -> Bool {
         left.table == right.table

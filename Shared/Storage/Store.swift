@@ -4,10 +4,13 @@ package import Primitives
 package protocol Store: Sendable {
     /// Runs `decision` over its rows and commits its writes before returning.
     ///
-    /// The closure may run several times (see `Rows`) and cannot suspend. A failure that it throws takes
-    /// back its writes; what must be counted although the answer is no is therefore returned, not thrown.
+    /// The closure may run several times (see `Rows`) and cannot suspend. A failure that it throws
+    /// takes
+    /// back its writes; what must be counted although the answer is no is therefore returned, not
+    /// thrown.
     /// The answer comes only after the commit is durable.
-    /// - Throws: what the closure threw; `internal_fault` for a row that cannot be read or too many rounds;
+    /// - Throws: what the closure threw; `internal_fault` for a row that cannot be read or too many
+    /// rounds;
     ///   `unavailable` or `overloaded` when the store cannot take the work now.
     func decide<Output: Sendable>(
         _ decision: @escaping @Sendable (inout Rows) throws(ServiceFailure) -> Output
@@ -19,39 +22,56 @@ package protocol Store: Sendable {
 }
 
 /// How a driver runs one decision against loaded rows, so that every driver runs it alike.
-package enum DecisionRun {
-    /// - Parameter load: answers the needs of one round, in the order given; (table, key) order and locks are its care.
-    /// - Returns: the outcome and the rows to write, none when the decision refused.
-    package static func run<Output: Sendable>(
-        _ decision: @Sendable (inout Rows) throws(ServiceFailure) -> Output,
-        load: ([RowNeed]) throws(ServiceFailure) -> [[(name: RowName, body: [UInt8])]]
-    ) -> (outcome: Result<Output, ServiceFailure>, rows: Rows) {
-        var rows = Rows()
-        for _ in 0...Rows.roundsMax {
-            rows.beginRound()
-            let outcome = attempt(decision, &rows)
-            let needs = rows.needs
-            if needs.isEmpty {
-                if let fault = rows.fault {
-                    rows.discardWrites()
-                    return (.failure(fault), rows)
-                }
-                if case .failure = outcome { rows.discardWrites() }
-                return (outcome, rows)
-            }
-            do throws(ServiceFailure) {
-                for (need, answer) in zip(needs, try load(needs)) { rows.load(need, answer) }
-            } catch {
-                rows.discardWrites()
-                return (.failure(error), rows)
-            }
-        }
-        rows.discardWrites()
-        return (.failure(ServiceFailure(.internalFault, "a decision needed too many rounds")), rows)
+///
+/// The first round sees no rows at all: a driver may run it anywhere, and take the rest to its thread.
+package struct DecisionRun<Output: Sendable>: Sendable {
+    package typealias Decision =
+        @Sendable (inout Rows) throws(ServiceFailure) -> Output
+    /// Answers the needs of one round, in the order given; (table, key) order and locks are its care.
+    package typealias Load =
+        ([RowNeed]) throws(ServiceFailure) -> [[(name: RowName, body: [UInt8])]]
+
+    private let decision: Decision
+    private var rows = Rows()
+    private var outcome: Result<Output, ServiceFailure>
+
+    /// Runs the first round.
+    package init(_ decision: @escaping Decision) {
+        self.decision = decision
+        rows.beginRound()
+        outcome = Self.attempt(decision, &rows)
     }
 
-    private static func attempt<Output: Sendable>(
-        _ decision: @Sendable (inout Rows) throws(ServiceFailure) -> Output, _ rows: inout Rows
+    /// Runs the remaining rounds.
+    /// - Returns: the outcome and what to write, nothing when the decision refused.
+    package consuming func finish(
+        load: Load
+    ) -> (outcome: Result<Output, ServiceFailure>, writes: [(name: RowName, write: RowWrite)]) {
+        for _ in 0..<Rows.roundsMax {
+            if rows.needs.isEmpty { return settled() }
+            do throws(ServiceFailure) {
+                let needs = rows.needs
+                for (need, answer) in zip(needs, try load(needs)) { rows.load(need, answer) }
+            } catch {
+                return (.failure(error), [])
+            }
+            rows.beginRound()
+            outcome = Self.attempt(decision, &rows)
+        }
+        if rows.needs.isEmpty { return settled() }
+        return (.failure(ServiceFailure(.internalFault, "a decision needed too many rounds")), [])
+    }
+
+    private func settled()
+        -> (outcome: Result<Output, ServiceFailure>, writes: [(name: RowName, write: RowWrite)])
+    {
+        if let fault = rows.fault { return (.failure(fault), []) }
+        if case .failure = outcome { return (outcome, []) }
+        return (outcome, rows.writes)
+    }
+
+    private static func attempt(
+        _ decision: Decision, _ rows: inout Rows
     ) -> Result<Output, ServiceFailure> {
         do throws(ServiceFailure) {
             return .success(try decision(&rows))

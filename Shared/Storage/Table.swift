@@ -3,7 +3,8 @@ package import Primitives
 /// A stored record. Its JSON form is what the driver keeps; new fields are optional.
 package protocol StoredRow: Codable, Sendable {}
 
-/// A table as data: how a row is named, found, and when it may go. A service declares its tables in one
+/// A table as data: how a row is named, found, and when it may go. A service declares its tables in
+/// one
 /// file; drivers make columns of it. No service writes SQL.
 package struct Table<Row: StoredRow>: Sendable {
     /// Lower case and `_`; unique within a service.
@@ -60,7 +61,8 @@ package struct Index<Row: StoredRow>: Sendable {
 package struct TableSchema: Sendable {
     package let name: String
     package let indexes: [String]
-    /// Reads a stored body again for its index values, when a table gained an index; nil when it cannot be read.
+    /// Reads a stored body again for its index values, when a table gained an index; nil when it
+    /// cannot be read.
     package let reindex: @Sendable (_ body: [UInt8]) -> RowWrite?
 
     init(
