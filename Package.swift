@@ -52,7 +52,7 @@ let daemon: [Target.Dependency] = [
     "Primitives", "Effects", "Messages", "Bus", "DaemonKit", "Wiring",
 ]
 let kit: [Target.Dependency] = [
-    "Primitives", "Effects", "Messages", "Bus", "Storage", "Majordomo", "TestKit",
+    "Primitives", "Effects", "Messages", "Bus", "Storage", "TestKit",
 ]
 
 let package = Package(
