@@ -266,28 +266,55 @@ extension InProcessBus {
     fileprivate func exchange(
         _ service: String, _ header: BusHeader, _ body: [UInt8], _ principal: Principal
     ) async -> BusReply {
-        let once = Lock<CheckedContinuation<BusReply, Never>?>(nil)
+        let answered = Once<BusReply>()
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                once.withLock { $0 = continuation }
-                let answer: @Sendable (BusReply) -> Void = { reply in
-                    once.withLock { waiting -> CheckedContinuation<BusReply, Never>? in
-                        defer { waiting = nil }
-                        return waiting
-                    }?.resume(returning: reply)
+            if header.timeLeftMilliseconds != BusHeader.noDeadline {
+                later(.milliseconds(Int64(header.timeLeftMilliseconds))) {
+                    answered.settle(BusReply(status: .deadlinePassed))
                 }
-                if header.timeLeftMilliseconds != BusHeader.noDeadline {
-                    later(.milliseconds(Int64(header.timeLeftMilliseconds))) {
-                        answer(BusReply(status: .deadlinePassed))
-                    }
-                }
-                submit(service, header, body, principal, answer)
             }
+            submit(service, header, body, principal) { answered.settle($0) }
+            return await answered.value()
         } onCancel: {
-            once.withLock { waiting -> CheckedContinuation<BusReply, Never>? in
-                defer { waiting = nil }
-                return waiting
-            }?.resume(returning: BusReply(status: .cancelled))
+            answered.settle(BusReply(status: .cancelled))
+        }
+    }
+}
+
+/// A value that is settled once, before or after somebody waits for it; later settlings change
+/// nothing.
+private final class Once<Value: Sendable>: Sendable {
+    private enum State: Sendable {
+        case open
+        case awaited(CheckedContinuation<Value, Never>)
+        case settled(Value)
+    }
+    private let state = Lock(State.open)
+
+    func settle(_ value: Value) {
+        let waiting = state.withLock { state -> CheckedContinuation<Value, Never>? in
+            switch state {
+            case .open:
+                state = .settled(value)
+                return nil
+            case .awaited(let continuation):
+                state = .settled(value)
+                return continuation
+            case .settled: return nil
+            }
+        }
+        waiting?.resume(returning: value)
+    }
+
+    /// One caller waits.
+    func value() async -> Value {
+        await withCheckedContinuation { continuation in
+            let settled = state.withLock { state -> Value? in
+                if case .settled(let value) = state { return value }
+                state = .awaited(continuation)
+                return nil
+            }
+            if let settled { continuation.resume(returning: settled) }
         }
     }
 }
@@ -295,8 +322,8 @@ extension InProcessBus {
 private final class InProcessListener: BusListener {
     private let bus: InProcessBus
     private let host: String
-    private let registered = Lock<(numbers: [Int], end: CheckedContinuation<Void, Never>?)>(
-        ([], nil))
+    private let registered = Lock<[Int]>([])
+    private let ended = Once<Void>()
 
     init(bus: InProcessBus, host: String) {
         self.bus = bus
@@ -306,28 +333,20 @@ private final class InProcessListener: BusListener {
     func serve(_ registrations: [ServiceRegistration], _ handler: @escaping BusHandler) async throws
     {
         let numbers = bus.register(host, registrations, handler)
+        registered.withLock { $0 = numbers }
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                registered.withLock { $0 = (numbers, continuation) }
-            }
+            await ended.value()
         } onCancel: {
-            end()
+            ended.settle(())
         }
     }
 
     func drain() async {
-        let numbers = registered.withLock { $0.numbers }
+        let numbers = registered.withLock { $0 }
         guard !numbers.isEmpty else { return }
-        await withCheckedContinuation { continuation in
-            bus.drain(numbers) { continuation.resume() }
-        }
-        end()
-    }
-
-    private func end() {
-        registered.withLock { state -> CheckedContinuation<Void, Never>? in
-            defer { state = ([], nil) }
-            return state.end
-        }?.resume()
+        let drained = Once<Void>()
+        bus.drain(numbers) { drained.settle(()) }
+        await drained.value()
+        ended.settle(())
     }
 }
