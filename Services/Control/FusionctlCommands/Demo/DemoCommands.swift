@@ -1,0 +1,135 @@
+import Bus
+import Effects
+import Messages
+import Primitives
+
+/// `demo`, and what `up` does with it.
+enum DemoCommands {
+    static let all = [demo]
+
+    private static let demo = Command(
+        CommandSyntax(
+            "demo",
+            options: CommandSyntax.calling + [
+                .value("scheme", "CODE", "else the home's default scheme"),
+                .value("template", "ID", "the cases of this template only"),
+                .value("case", "NAME", "the cases of this name only"),
+            ],
+            "plays an app and its server through every scene; exits 0 when all end as expected")
+    ) { arguments, desk in
+        let connection = try await desk.connect(arguments)
+        let chosen = DemoCase.all.filter {
+            (arguments["template"] ?? $0.templateId) == $0.templateId
+                && (arguments["case"] ?? $0.script.rawValue) == $0.script.rawValue
+        }
+        guard !chosen.isEmpty else {
+            let names = DemoScript.allCases.map(\.rawValue).joined(separator: ", ")
+            throw CommandFailure(
+                "no case is chosen by these options", next: "--case takes: \(names)",
+                status: .usage)
+        }
+        var code = arguments["scheme"]
+        if code == nil { code = try await DefaultScheme(desk: desk).ensure(on: connection) }
+        let report = await Demo(desk: desk, connection: connection, schemeCode: code ?? "")
+            .run(chosen)
+        Demo.show(report, desk)
+        return report.isOK ? .done : .failed
+    }
+}
+
+/// Plays cases one after the other.
+struct Demo: Sendable {
+    let desk: Desk
+    let connection: Connection
+    let schemeCode: String
+    /// The steady instant from which the report's seconds count; nil counts from here.
+    var beganAt: Duration?
+
+    func run(_ cases: [DemoCase] = DemoCase.all) async -> DemoReport {
+        let pause = desk.machine.pause
+        let began = beganAt ?? pause.steadyNow()
+        var played: [DemoReport.Played] = []
+        for story in cases {
+            let play = DemoPlay(
+                bus: connection.caller, pause: pause, random: desk.machine.random,
+                schemeCode: schemeCode, templateId: story.templateId)
+            var problem: String?
+            do { try await story.play(play) } catch { problem = "\(error)" }
+            var record = play.record
+            record.error = problem
+            let entry = DemoReport.Played(story: story, record: record)
+            played.append(entry)
+            desk.terminal.progress(
+                "demo: \(entry.isAsExpected ? "✓" : "✗") \(story.templateId) "
+                    + "\(story.script.rawValue): \(record.outcome)"
+                    + (record.error.map { " (\($0))" } ?? ""))
+        }
+        let took = pause.steadyNow() - began
+        return DemoReport(
+            endpoints: desk.machine.endpoints(home: desk.home)
+                ?? Endpoints(ipc: nil, tcp: nil, http: nil, brokerKey: nil),
+            seconds: Double(took.wholeMilliseconds) / 1000, cases: played)
+    }
+
+    static func show(_ report: DemoReport, _ desk: Desk) {
+        desk.terminal.result(desk.isJSON ? report.json.compact : report.people)
+    }
+}
+
+/// The scheme that every home has: com.example.app on iOS and Android.
+struct DefaultScheme: Sendable {
+    static let name = "default"
+    static let bundleId = "com.example.app"
+    static let packageName = "com.example.app"
+    /// Stands for the MD5 of a signing certificate; an app of your own has its own.
+    static let packageSign = "0123456789abcdef0123456789abcdef"
+    static let requestKey = "fusionctl-default-scheme"
+
+    let desk: Desk
+
+    /// Makes it once; its code is then kept in the home.
+    func ensure(on connection: Connection) async throws(CommandFailure) -> String {
+        if let code = desk.machine.defaultScheme(home: desk.home),
+            try await exists(code, connection)
+        {
+            return code
+        }
+        let scheme: Scheme
+        if let found = try await find(connection) {
+            scheme = found
+        } else {
+            scheme = try await desk.call(
+                CreateScheme(
+                    name: Self.name,
+                    app: AppIdentity(
+                        iosBundleId: Self.bundleId, androidPackageName: Self.packageName,
+                        androidPackageSign: Self.packageSign)),
+                on: connection, CallOptions(requestKey: Self.requestKey, timeout: .seconds(10)))
+        }
+        try desk.machine.setDefaultScheme(scheme.schemeCode, home: desk.home)
+        return scheme.schemeCode
+    }
+
+    private func exists(
+        _ code: String, _ connection: Connection
+    ) async throws(CommandFailure) -> Bool {
+        do throws(ServiceFailure) {
+            _ = try await connection.caller.call(
+                GetScheme(schemeCode: code), CallOptions(timeout: .seconds(10)))
+            return true
+        } catch {
+            guard error.code == .schemeNotFound else { throw CommandFailure(error) }
+            return false
+        }
+    }
+
+    /// One made earlier, whose code the home has lost.
+    private func find(_ connection: Connection) async throws(CommandFailure) -> Scheme? {
+        let page = try await desk.call(
+            ListSchemes(), on: connection, CallOptions(timeout: .seconds(10)))
+        return page.schemes.first {
+            $0.name == Self.name && $0.app.iosBundleId == Self.bundleId
+                && $0.app.androidPackageName == Self.packageName && !$0.disabled
+        }
+    }
+}
