@@ -24,6 +24,14 @@ public struct Evidence: Codable, Sendable, Hashable {
         self.guessId = guessId
         self.upgoingId = upgoingId
     }
+
+    /// - Throws: `invalid_parameters` unless exactly the field of `kind` is set.
+    func validate(_ field: String) throws(ServiceFailure) {
+        try Check.required((kind == .carrier) == (carrierToken != nil), "\(field).carrierToken")
+        try Check.required((kind == .smsCode) == (guessId != nil), "\(field).guessId")
+        try Check.required((kind == .upgoing) == (upgoingId != nil), "\(field).upgoingId")
+        try Check.length(carrierToken?.reveal(), in: 1...4096, "\(field).carrierToken")
+    }
 }
 
 /// Turns evidence into a mask token. Nothing is checked yet. Errors: `invalid_parameters`.
@@ -72,6 +80,14 @@ public struct OpenVerification: BusRequest {
         self.excludedNumber = excludedNumber
         self.score = score
         self.expiresAtMilliseconds = expiresAtMilliseconds
+    }
+
+    public func validate() throws(ServiceFailure) {
+        try Check.length(schemeCode, in: 1...64, "schemeCode")
+        try Check.length(templateId, in: 1...64, "templateId")
+        try Check.length(nodeId, in: 1...64, "nodeId")
+        try Check.length(purpose, in: 1...64, "purpose")
+        try evidence.validate("evidence")
     }
 }
 

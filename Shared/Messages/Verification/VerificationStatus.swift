@@ -4,7 +4,7 @@ public enum VerificationState: String, Codable, Sendable, Hashable {
     case open, passed, refused, expired
 }
 
-/// State of a verification. Errors: `verification_not_found`, `not_allowed`.
+/// State of a verification. Errors: `verification_not_found` (also for another owner's).
 public struct GetVerificationStatus: BusRequest {
     public typealias Reply = VerificationStatus
     public static let method = Method(
@@ -54,7 +54,7 @@ public struct VerificationStatus: Codable, Sendable, Hashable {
     }
 }
 
-/// Counts by day and kind of evidence.
+/// Counts by day and kind of evidence. Errors: `scheme_not_found`, `invalid_parameters`.
 public struct GetVerificationStatistics: BusRequest {
     public typealias Reply = VerificationStatistics
     public static let method = Method(
@@ -78,7 +78,7 @@ public struct GetVerificationStatistics: BusRequest {
     }
 }
 
-/// One day and kind.
+/// One day and kind: evaluations that came to PASS, REJECT and UNKNOWN. Replays are not counted.
 public struct VerificationDay: Codable, Sendable, Hashable {
     public let day: String
     public let kind: EvidenceKind

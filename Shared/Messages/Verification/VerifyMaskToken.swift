@@ -8,9 +8,10 @@ public enum VerificationResult: String, Codable, Sendable, Hashable {
 
 /// Why a verification is not PASS. Those marked open may pass later with the same token.
 public enum VerificationReason: String, Codable, Sendable, Hashable {
+    /// Not one of ours, or not the caller's: both look alike.
     case maskTokenInvalid = "mask_token_invalid"
     case maskTokenExpired = "mask_token_expired"
-    /// It gave its PASS, or its final refusal, under another request key.
+    /// It gave its PASS under another request key. A final refusal is repeated as it was.
     case alreadyUsed = "already_used"
     case codeRejected = "code_rejected"
     case codeExhausted = "code_exhausted"
@@ -30,14 +31,16 @@ public enum VerificationReason: String, Codable, Sendable, Hashable {
     case numberMismatch = "number_mismatch"
     /// Number, scheme, purpose or run of the evidence is not that of the token.
     case bindingMismatch = "binding_mismatch"
+    /// Open: the scheme is switched off at the moment.
     case schemeDisabled = "scheme_disabled"
     /// Open: another call holds this row, or a service could not be asked.
     case tryAgain = "try_again"
 }
 
 /// The decision: exchanges a mask token once for PASS and the number. A token that cannot pass is
-/// an answer, not an error.
-/// Errors: `number_invalid`, `not_allowed` (the scheme is not the caller's).
+/// an answer, not an error; one of another owner's scheme looks like one that does not exist.
+/// An open outcome is kept under its request key like any other: ask again without a key, or with a
+/// new one. Errors: `number_invalid`.
 public struct VerifyMaskToken: BusRequest {
     public typealias Reply = Verified
     public static let method = Method(
