@@ -24,6 +24,7 @@ package struct SodiumKeyedDigest: KeyedDigest {
     package init(_ ring: KeyRing, purpose: String) { keys = PurposeKeys(ring, purpose: purpose) }
 
     package var currentVersion: UInt16 { keys.currentVersion }
+    package var liveVersions: [UInt16] { keys.versions }
 
     package func digest(_ message: [UInt8], version: UInt16) -> [UInt8]? {
         guard let key = keys.key(version) else { return nil }

@@ -12,6 +12,28 @@ package struct VersionedDigest: Hashable, Codable, Sendable {
 
     /// `version.hex`: fit for a row's key.
     package var text: String { "\(version).\(Hex.encode(bytes))" }
+
+    /// nil for any other form than that of `text`.
+    package init?(text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let version = UInt16(parts[0]),
+            let bytes = Hex.decode(String(parts[1]))
+        else { return nil }
+        self.init(version: version, bytes: bytes)
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let digest = Self(text: try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no digest")
+        }
+        self = digest
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
 }
 
 /// Keyed, one-way, 32 bytes. For values that are only ever compared: mask tokens, run keys,
@@ -19,11 +41,23 @@ package struct VersionedDigest: Hashable, Codable, Sendable {
 /// numbers as row keys.
 package protocol KeyedDigest: Sendable {
     var currentVersion: UInt16 { get }
+    /// Every version that has a key, the current one included: what a row may be filed under.
+    var liveVersions: [UInt16] { get }
     /// nil when the key of that version is gone.
     func digest(_ message: [UInt8], version: UInt16) -> [UInt8]?
 }
 
 extension KeyedDigest {
+    package var liveVersions: [UInt16] { [currentVersion] }
+
+    /// `message` under every live version, the current one first: the names that a row may have.
+    package func digests(_ message: [UInt8]) -> [VersionedDigest] {
+        let older = liveVersions.filter { $0 != currentVersion }.compactMap { version in
+            digest(message, version: version).map { VersionedDigest(version: version, bytes: $0) }
+        }
+        return [digest(message)] + older
+    }
+
     package func digest(_ message: [UInt8]) -> VersionedDigest {
         guard let bytes = digest(message, version: currentVersion) else {
             preconditionFailure("the current key version has a key")

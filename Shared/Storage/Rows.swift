@@ -144,6 +144,13 @@ package struct Rows {
         writeOrder = []
     }
 
+    /// Puts `writes` in the place of this decision's own: for simulated faults between a decision and
+    /// its commit.
+    package mutating func replaceWrites(_ writes: [(name: RowName, write: RowWrite)]) {
+        discardWrites()
+        for (name, write) in writes { note(name, write) }
+    }
+
     // MARK: -
 
     private mutating func need(_ need: RowNeed) {

@@ -110,6 +110,8 @@ package struct FakeCryptography: KeyedDigest, Sealer, CodeDerivation {
     package let versions: Set<UInt16>
     private let salt: UInt64
 
+    package var liveVersions: [UInt16] { versions.sorted() }
+
     package init(salt: UInt64 = 0, currentVersion: UInt16 = 1, versions: Set<UInt16> = [1]) {
         precondition(versions.contains(currentVersion), "the current version has a key")
         self.salt = salt
