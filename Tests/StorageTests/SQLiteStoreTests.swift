@@ -258,7 +258,7 @@ import Testing
 }
 
 /// What an attempt came to, as a word.
-private func code(_ body: () async throws -> Void) async -> String {
+func code(_ body: () async throws -> Void) async -> String {
     do {
         try await body()
         return "done"
