@@ -37,9 +37,10 @@ struct RaceTests {
         let evidence: [EvidenceKind: Evidence] = [
             .carrier: .carrier, .smsCode: .code, .upgoing: .upgoing,
         ]
-        let services = [
-            world.instance(pause: YieldingPause()), world.instance(pause: YieldingPause()),
-        ]
+        let world = World(turns: 30)
+        let services = (0..<2).map { _ in
+            world.instance(store: world.slowStore(), pause: YieldingPause())
+        }
         try await world.serve(services) { callers in
             let opened = try await callers.scene.call(
                 world.open(try #require(evidence[kind])))
@@ -64,9 +65,10 @@ struct RaceTests {
 
     @Test("64 parallel calls under one request key get one and the same PASS")
     func parallelSameKey() async throws {
-        let services = [
-            world.instance(pause: YieldingPause()), world.instance(pause: YieldingPause()),
-        ]
+        let world = World(turns: 30)
+        let services = (0..<2).map { _ in
+            world.instance(store: world.slowStore(), pause: YieldingPause())
+        }
         try await world.serve(services) { callers in
             let opened = try await callers.scene.call(world.open(.carrier))
             let request = VerifyMaskToken(maskToken: opened.maskToken)
@@ -181,7 +183,8 @@ struct RaceTests {
         let clock = world.clock
         let verified = try await withThrowingTaskGroup(of: Verified.self) { group in
             group.addTask { try await second.verify(request, waiting) }
-            // The lease is carrier time-out and a second: 4 s. Until then the second call only looks.
+            // The lease is carrier time-out and a second: 4 s. Until then the second call only
+            // looks.
             for step in 0..<20 {
                 await eventually { clock.sleepersCount == 1 }
                 #expect(world.references.withLock(\.count) == 1, "\(step)")

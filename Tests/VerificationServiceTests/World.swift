@@ -31,12 +31,16 @@ final class World: Sendable {
     /// What the carrier says; exchanges are counted by reference.
     let carrierAnswer = Lock<Result<PhoneNumber, ServiceFailure>>(.success(World.number))
     let references = Lock<[String]>([])
+    /// Turns that every answer takes, so that calls overlap in races.
+    private let turns: Int
 
-    init() {
+    init(turns: Int = 0) {
+        self.turns = turns
         bus.on(GetScheme.self) { [self] request, _ throws(ServiceFailure) in
             try scheme(request.schemeCode)
         }
         bus.on(RedeemGuess.self) { [self] request, options throws(ServiceFailure) in
+            await takeTurns()
             let first = redeemedUnder.withLock { used in
                 let key = options.requestKey ?? "none"
                 if let first = used[request.guessId] { return first }
@@ -47,13 +51,25 @@ final class World: Sendable {
                 ? codeAnswer.withLock(\.self) : .sample(.alreadyUsed)
         }
         bus.on(CheckUpgoing.self) { [self] _, _ throws(ServiceFailure) in
-            upgoingAnswer.withLock(\.self)
+            await takeTurns()
+            return upgoingAnswer.withLock(\.self)
         }
         bus.on(ExchangeCarrierToken.self) { [self] request, _ throws(ServiceFailure) in
             references.withLock { $0.append(request.reference) }
+            await takeTurns()
             return ExchangedToken(
                 number: try carrierAnswer.withLock { $0 }.get(), carrier: .mobile)
         }
+    }
+
+    private func takeTurns() async { for _ in 0..<turns { await Task.yield() } }
+
+    /// A store whose decisions take a turn before and after, as a disk would.
+    func slowStore() -> MemoryStore {
+        store(
+            weather: StoreWeather(
+                pause: YieldingPause(), timeBefore: { .milliseconds(1) },
+                timeAfter: { .milliseconds(1) }))
     }
 
     private func scheme(_ code: String) throws(ServiceFailure) -> Scheme {

@@ -15,8 +15,8 @@ package enum CarrierAnswer: Sendable, Hashable {
 /// Port to the carriers: a token of the handset against the number of its SIM.
 package protocol CarrierGateway: Sendable {
     /// Answers within `timeout`.
-    /// - Parameter reference: stays the same when the same exchange is asked for again; the carrier then
-    /// repeats its answer.
+    /// - Parameter reference: stays the same when the same exchange is asked for again; the carrier
+    /// then repeats its answer.
     func exchange(
         _ carrierToken: Secret<String>, reference: String, _ options: CarrierOptions
     ) async -> CarrierAnswer

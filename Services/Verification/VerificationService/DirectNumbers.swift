@@ -6,7 +6,8 @@ import Storage
 
 /// Number authentication without a scene: the carrier token itself is what is exchanged once.
 extension VerificationService {
-    /// How long a carrier token may be asked again after a time-out. Carriers keep theirs for minutes.
+    /// How long a carrier token may be asked again after a time-out. Carriers keep theirs for
+    /// minutes.
     static let directLifetime = Duration.seconds(600)
 
     func getNumber(
@@ -100,7 +101,8 @@ extension VerificationService {
         switch begun {
         case .answered(let reply): return reply
         case .started(let plan):
-            // The draft has the key and id of the row that was found, unless a key version lies between.
+            // The draft has the key and id of the row that was found, unless a key version lies
+            // between.
             let evaluated = try await carryOut(
                 plan, holding: plan.key == draft.key ? draft : nil, limit)
             return try await finishDirect(call.key, plan, evaluated ?? .byAnother, draft.id)
@@ -132,7 +134,8 @@ extension VerificationService {
     }
 }
 
-/// What a direct call is told, as it is stored: also a refusal is an outcome whose row must be written.
+/// What a direct call is told, as it is stored: also a refusal is an outcome whose row must be
+/// written.
 struct DirectAnswer: Codable, Sendable, Equatable {
     let verificationId: VerificationID
     let answer: CallAnswer

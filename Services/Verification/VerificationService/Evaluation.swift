@@ -54,7 +54,8 @@ extension VerificationService {
     func holder() -> String { Hex.encode(random.bytes(16)) }
 
     /// Asks the evidence, under the row's lease; while another call holds it, waits.
-    /// - Parameter row: as it was when `plan` took its lease; nil when it did not, or that call was lost.
+    /// - Parameter row: as it was when `plan` took its lease; nil when it did not, or that call was
+    /// lost.
     /// - Returns: nil when a sweep finds the row busy.
     func carryOut(
         _ plan: EvaluationPlan, holding row: Verification?, _ limit: CallLimit
@@ -142,7 +143,8 @@ extension VerificationService {
                 try await ask(row, limit), of: plan.kind, for: expectation
             ) { plan.stated.holds(for: $0, sha256: signer.sha256) }
         } catch {
-            // A key that is gone, or a row that was touched: an operator must look; the caller may ask again.
+            // A key that is gone, or a row that was touched: an operator must look; the caller may
+            // ask again.
             log.error(
                 "verification could not be evaluated",
                 [

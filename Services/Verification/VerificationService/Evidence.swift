@@ -80,7 +80,8 @@ enum Verdict: Sendable, Equatable {
     case refused(VerificationReason, attemptsLeft: Int?)
     case open(VerificationReason)
 
-    /// Compares what was proven with what the verification was opened for, then with what the caller states.
+    /// Compares what was proven with what the verification was opened for, then with what the
+    /// caller states.
     static func judge(
         _ answer: EvidenceAnswer, of kind: EvidenceKind, for expectation: Expectation,
         statedNumberHolds: (PhoneNumber) -> Bool

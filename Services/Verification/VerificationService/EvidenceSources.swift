@@ -3,8 +3,8 @@ import Effects
 import Messages
 import Primitives
 
-/// Asking whoever owns the evidence. Every question bears the verification's id, so that asking again
-/// after a crash or a time-out repeats the first answer instead of using something up twice.
+/// Asking whoever owns the evidence. Every question bears the verification's id, so that asking
+/// again after a crash or a time-out repeats the first answer instead of using something up twice.
 extension VerificationService {
     func ask(
         _ row: Verification, _ limit: CallLimit

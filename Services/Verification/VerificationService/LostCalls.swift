@@ -3,8 +3,8 @@ import Messages
 import Primitives
 import Storage
 
-/// Calls whose process died between the first and the last transaction, and whose callers did not ask
-/// again: they are carried on, so that what the evidence used up is on record.
+/// Calls whose process died between the first and the last transaction, and whose callers did not
+/// ask again: they are carried on, so that what the evidence used up is on record.
 extension VerificationService {
     static let resumeInterval = Duration.seconds(2)
     /// Per method and sweep.

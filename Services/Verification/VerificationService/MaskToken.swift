@@ -1,8 +1,8 @@
 import Effects
 import Primitives
 
-/// 256 random bits as text: the version of the key that digests it, a point, base64url. Whoever holds one
-/// may exchange it; the store knows only its digest.
+/// 256 random bits as text: the version of the key that digests it, a point, base64url. Whoever
+/// holds one may exchange it; the store knows only its digest.
 struct MaskToken: Sendable {
     static let randomBytesCount = 32
     /// Digits of a key version, the point, 43 characters.
@@ -20,7 +20,8 @@ struct MaskToken: Sendable {
         key = Self.key(made)
     }
 
-    /// One that came back; nil for a text that cannot be ours, or whose key is gone. One token has one text.
+    /// One that came back; nil for a text that cannot be ours, or whose key is gone. One token has
+    /// one text.
     init?(text: String, digest: any KeyedDigest) {
         guard text.utf8.count <= Self.textBytesMax, let point = text.firstIndex(of: ".") else {
             return nil

@@ -2,19 +2,21 @@ import Messages
 import Primitives
 import Storage
 
-/// One demand for a decision on possession: what was won in a node (or came with a direct call), and what
-/// became of it.
+/// One demand for a decision on possession: what was won in a node (or came with a direct call),
+/// and what became of it.
 ///
-/// Moves: open → open (a time-out, a text that has not arrived), open → passed, open → refused. Nothing
-/// leaves the last two. `expired` is no stored state: an open verification past `expiresAt` is never
-/// admitted again.
+/// Moves: open → open (a time-out, a text that has not arrived), open → passed, open → refused.
+/// Nothing leaves the last two. `expired` is no stored state: an open verification past `expiresAt`
+/// is never admitted again.
 /// Invariant: `decision` is set exactly when the state is not open, and never changes.
 ///
-/// A lease lets one call at a time ask the evidence; it ends by itself, so that a crash costs its length.
+/// A lease lets one call at a time ask the evidence; it ends by itself, so that a crash costs its
+/// length.
 struct Verification: StoredRow, Equatable {
     enum State: String, Codable, Sendable { case open, passed, refused }
 
-    /// Where and for what a mask token was won. A direct call (`get_number`, `match_number`) has none.
+    /// Where and for what a mask token was won. A direct call (`get_number`, `match_number`) has
+    /// none.
     struct Binding: Codable, Sendable, Equatable {
         let templateId: String
         let runId: RunID
@@ -65,8 +67,8 @@ struct Verification: StoredRow, Equatable {
     /// The latest time this row has seen: a clock that jumps back gives no lifetime back.
     private(set) var latestAt: WallTime
 
-    /// How long after the expiry a call that was admitted before it may still be finished: it covers a
-    /// restart with the call in hand.
+    /// How long after the expiry a call that was admitted before it may still be finished: it
+    /// covers a restart with the call in hand.
     static let graceAfterExpiry = Duration.seconds(60)
 
     init(
@@ -126,7 +128,8 @@ struct Verification: StoredRow, Equatable {
         return take(holder, now, span) ? .taken : .busy
     }
 
-    /// What an evaluation came to. The first final verdict stays; a later one gets that one's answer.
+    /// What an evaluation came to. The first final verdict stays; a later one gets that one's
+    /// answer.
     /// - Parameter number: the proven number, sealed.
     /// - Returns: the answer of the call that evaluated.
     mutating func settle(
@@ -201,8 +204,8 @@ enum CallAnswer: Codable, Sendable, Equatable {
     case reject
     case unknown(VerificationReason, attemptsLeft: Int?)
 
-    /// A decision as everyone hears it but the call that made its PASS: a PASS is given once, a refusal as
-    /// often as it is asked for.
+    /// A decision as everyone hears it but the call that made its PASS: a PASS is given once, a
+    /// refusal as often as it is asked for.
     static func late(_ decision: Verification.Decision) -> Self {
         switch decision.result {
         case .pass: .unknown(.alreadyUsed, attemptsLeft: nil)

@@ -8,8 +8,8 @@ package struct VerificationConfiguration: DaemonConfiguration {
     package var carrierTimeoutMilliseconds: Int64 = 3_000
     /// How long a scorer may take on a PASS; later the PASS goes without a score.
     package var scoreTimeoutMilliseconds: Int64 = 500
-    /// How long a verification stays on record after its token has expired. It covers the longest run, so
-    /// that a scene finds its PASS; the key versions that rows name must live as long.
+    /// How long a verification stays on record after its token has expired. It covers the longest
+    /// run, so that a scene finds its PASS; the key versions that rows name must live as long.
     package var recordHours: Int64 = 24
 
     package init() {}

@@ -4,8 +4,8 @@ import Messages
 import Primitives
 package import Storage
 
-/// The one service that says PASS: it exchanges a mask token, once, for a decision from evidence that
-/// the service owning it has checked.
+/// The one service that says PASS: it exchanges a mask token, once, for a decision from evidence
+/// that the service owning it has checked.
 ///
 /// Any number of instances share one store; no state lives here.
 package struct VerificationService: Sendable {
@@ -32,8 +32,8 @@ package struct VerificationService: Sendable {
 
     /// - Parameters:
     ///   - answers: on the same store, with a digest of its own.
-    ///   - tokens: digests mask tokens and carrier tokens; they are row keys, so it must be kept as long as rows.
-    ///   - sealer: for numbers and carrier tokens at rest.
+    ///   - tokens: digests mask tokens and carrier tokens; they are row keys, so it must be kept as
+    /// long as rows.   - sealer: for numbers and carrier tokens at rest.
     ///   - signer: for SHA-256 only.
     ///   - scorer: nil leaves scores out.
     package init(

@@ -31,7 +31,8 @@ package enum VerificationTables: ServiceTables {
         expiresAt: \.keptUntil)
 }
 
-/// How many evaluations of one kind a scheme had on one day, by result. It names no number and no run.
+/// How many evaluations of one kind a scheme had on one day, by result. It names no number and no
+/// run.
 struct DayCount: StoredRow, Equatable {
     static let keptFor = Duration.seconds(400 * 86_400)
 
@@ -57,8 +58,8 @@ struct DayCount: StoredRow, Equatable {
         "\(day)/\(kind.rawValue)/\(schemeCode)"
     }
 
-    /// Spreads the rows of one day over a total order, so that a reader of all schemes can page through
-    /// them: FNV-1a of the key, without its sign bit.
+    /// Spreads the rows of one day over a total order, so that a reader of all schemes can page
+    /// through them: FNV-1a of the key, without its sign bit.
     var order: Int64 {
         let hash = key.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) {
             ($0 ^ UInt64($1)) &* 0x100_0000_01b3

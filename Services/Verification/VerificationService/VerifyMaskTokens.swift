@@ -17,7 +17,8 @@ extension VerificationService {
     }
 
     /// The outcome is stored under the request key as always, also one that leaves the token open
-    /// (`not_received`, `carrier_timeout`, …). To ask such a token again, call without a key, or with a new one.
+    /// (`not_received`, `carrier_timeout`, …). To ask such a token again, call without a key, or
+    /// with a new one.
     func verify(
         _ request: VerifyMaskToken, _ context: CallContext
     ) async throws(ServiceFailure) -> Verified {

@@ -2,7 +2,7 @@ public import Primitives
 
 /// Outcome of comparing a code. All but `accepted` and `rejected` name why no comparison could
 /// succeed.
-public enum CodeResult: String, Codable, Sendable, Hashable {
+public enum CodeResult: String, Codable, Sendable, Hashable, CaseIterable {
     case accepted, rejected, exhausted, expired, superseded, cancelled
     /// It was accepted before.
     case alreadyUsed = "already_used"

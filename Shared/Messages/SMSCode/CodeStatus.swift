@@ -1,7 +1,7 @@
 public import Primitives
 
 /// State of a challenge.
-public enum ChallengeState: String, Codable, Sendable, Hashable {
+public enum ChallengeState: String, Codable, Sendable, Hashable, CaseIterable {
     case pending, accepted, exhausted, expired, superseded, cancelled
 }
 

@@ -154,7 +154,7 @@ public struct ReceiveReceipt: BusRequest {
 }
 
 /// A notice without a code.
-public enum NoticeKind: String, Codable, Sendable, Hashable {
+public enum NoticeKind: String, Codable, Sendable, Hashable, CaseIterable {
     case numberChanged = "number_changed"
 }
 

@@ -1,7 +1,7 @@
 public import Primitives
 
 /// How far a message got.
-public enum DeliveryState: String, Codable, Sendable, Hashable {
+public enum DeliveryState: String, Codable, Sendable, Hashable, CaseIterable {
     /// Stored, not yet taken by a provider.
     case queued
     case sending

@@ -59,7 +59,7 @@ public struct OpenedUpgoing: Codable, Sendable, Hashable {
 }
 
 /// Whether the text arrived.
-public enum UpgoingResult: String, Codable, Sendable, Hashable {
+public enum UpgoingResult: String, Codable, Sendable, Hashable, CaseIterable {
     case received
     case notReceived = "not_received"
     case expired

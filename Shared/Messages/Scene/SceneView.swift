@@ -1,13 +1,13 @@
 public import Primitives
 
-public enum RunState: String, Codable, Sendable, Hashable {
+public enum RunState: String, Codable, Sendable, Hashable, CaseIterable {
     /// A node waits for the user or for a verification.
     case waiting
     case passed, failed, stopped, expired
     public var isEnd: Bool { self != .waiting }
 }
 
-public enum NumberInput: String, Codable, Sendable, Hashable { case none, typed }
+public enum NumberInput: String, Codable, Sendable, Hashable, CaseIterable { case none, typed }
 
 /// What the person must send.
 public struct UpgoingView: Codable, Sendable, Hashable {

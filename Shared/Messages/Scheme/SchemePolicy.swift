@@ -1,5 +1,5 @@
 /// Which code wins after a resend.
-public enum DuplicatePolicy: String, Codable, Sendable, Hashable {
+public enum DuplicatePolicy: String, Codable, Sendable, Hashable, CaseIterable {
     /// The newest only.
     case newest
     /// All codes still in their lifetime.

@@ -15,7 +15,7 @@ public struct IntrospectAuthToken: BusRequest {
 }
 
 /// Why a token is not active.
-public enum TokenInactivity: String, Codable, Sendable, Hashable {
+public enum TokenInactivity: String, Codable, Sendable, Hashable, CaseIterable {
     case malformed, unknown, expired, revoked
     case schemeDisabled = "scheme_disabled"
 }

@@ -1,6 +1,6 @@
 public import Primitives
 
-public enum VerificationState: String, Codable, Sendable, Hashable {
+public enum VerificationState: String, Codable, Sendable, Hashable, CaseIterable {
     case open, passed, refused, expired
 }
 

@@ -1,13 +1,13 @@
 public import Primitives
 
-public enum VerificationResult: String, Codable, Sendable, Hashable {
+public enum VerificationResult: String, Codable, Sendable, Hashable, CaseIterable {
     case pass = "PASS"
     case reject = "REJECT"
     case unknown = "UNKNOWN"
 }
 
 /// Why a verification is not PASS. Those marked open may pass later with the same token.
-public enum VerificationReason: String, Codable, Sendable, Hashable {
+public enum VerificationReason: String, Codable, Sendable, Hashable, CaseIterable {
     /// Not one of ours, or not the caller's: both look alike.
     case maskTokenInvalid = "mask_token_invalid"
     case maskTokenExpired = "mask_token_expired"
