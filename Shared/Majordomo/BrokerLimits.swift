@@ -27,7 +27,8 @@ package struct BrokerLimits: Hashable, Sendable {
     package var plainSilence = Duration.seconds(10)
     /// A credit worker is dead after this many of its own heartbeat intervals.
     package var silentIntervalsMax = 4
-    /// How long a credit worker's credit stays taken after its request's deadline, if it never answers.
+    /// How long a credit worker's credit stays taken after its request's deadline, if it never
+    /// answers.
     package var overrunMax = Duration.seconds(60)
     /// A client without requests is forgotten after this.
     package var clientIdle = Duration.seconds(10)

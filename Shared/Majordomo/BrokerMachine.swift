@@ -1,10 +1,10 @@
 import Primitives
 
-/// The broker as a value: messages and the time go in, actions come out. It waits for nothing, knows no
-/// socket, and reads no body.
+/// The broker as a value: messages and the time go in, actions come out. It waits for nothing,
+/// knows no socket, and reads no body.
 ///
-/// Life of a request: queued → dispatched → (partial)* → final; or expired, refused, lost. It is kept until
-/// its final reply, and handed out at most `attemptsMax` times.
+/// Life of a request: queued → dispatched → (partial)* → final; or expired, refused, lost. It is
+/// kept until its final reply, and handed out at most `attemptsMax` times.
 package struct BrokerMachine: Sendable {
     package let limits: BrokerLimits
     package internal(set) var counters = BrokerCounters()
@@ -52,8 +52,8 @@ package struct BrokerMachine: Sendable {
 
     package mutating func clearActions() { actions.removeAll(keepingCapacity: true) }
 
-    /// One message arrived. `payload` names header and body from `input.bodyStart` on, or is `none`;
-    /// the machine owns it until it releases it or gives it away in an action.
+    /// One message arrived. `payload` names header and body from `input.bodyStart` on, or is
+    /// `none`; the machine owns it until it releases it or gives it away in an action.
     package mutating func receive(
         _ input: BrokerInput, payload: PayloadHandle, from peer: RoutingID, caller: CallerNumber,
         now: SteadyTime
@@ -103,8 +103,8 @@ package struct BrokerMachine: Sendable {
     /// Resolution of heartbeats and of the search for silent workers.
     static let workerScanMilliseconds = 50
 
-    /// Judges everybody anew: who lost a right is refused from now on, its workers are dismissed, its
-    /// waiting requests fail. The array is indexed by caller number.
+    /// Judges everybody anew: who lost a right is refused from now on, its workers are dismissed,
+    /// its waiting requests fail. The array is indexed by caller number.
     package mutating func replaceGrants(_ grants: [BrokerGrant?], now: SteadyTime) {
         self.grants = grants
         for index in services.indices { services[index].judged.removeAll(keepingCapacity: true) }

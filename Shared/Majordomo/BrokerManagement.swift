@@ -1,7 +1,8 @@
 import Primitives
 
-/// The broker's own services (RFC 8) and what it says of itself: `mmi.service`, and with the field names of
-/// NATS ADR-32 `mmi.ping`, `mmi.info`, `mmi.stats`, `mmi.health`. Every other `mmi.` name answers 501.
+/// The broker's own services (RFC 8) and what it says of itself: `mmi.service`, and with the field
+/// names of NATS ADR-32 `mmi.ping`, `mmi.info`, `mmi.stats`, `mmi.health`. Every other `mmi.` name
+/// answers 501.
 ///
 /// A body chooses: empty for all, `name` for one service, `name@instance` for one worker.
 extension BrokerMachine {

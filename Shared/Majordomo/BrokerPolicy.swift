@@ -10,7 +10,8 @@ package struct NamePattern: Hashable, Sendable, CustomStringConvertible {
     }
     private let form: Form
 
-    /// nil for an empty text, one with `*` elsewhere than at the end after a dot, or one not printable.
+    /// nil for an empty text, one with `*` elsewhere than at the end after a dot, or one not
+    /// printable.
     package init?(_ text: String) {
         guard text.utf8.count <= Wire.serviceNameBytesMax,
             text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f })

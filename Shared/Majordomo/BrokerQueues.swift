@@ -1,5 +1,5 @@
-/// Waiting requests of a service: what was requeued first, then one request of each client in turn, so that
-/// a flood of one client does not starve the others.
+/// Waiting requests of a service: what was requeued first, then one request of each client in
+/// turn, so that a flood of one client does not starve the others.
 extension BrokerMachine {
     /// False, and nothing changed, when the service's queue is full.
     mutating func enqueue(_ index: Int32, _ now: SteadyTime) -> Bool {

@@ -152,7 +152,8 @@ extension BrokerMachine {
         return index
     }
 
-    /// nil for a name that may not be called, or when too many names without workers are known already.
+    /// nil for a name that may not be called, or when too many names without workers are known
+    /// already.
     private mutating func serviceFor(
         _ name: String, _ grant: BrokerGrant, _ now: SteadyTime
     ) -> Int32? {

@@ -1,7 +1,7 @@
 import Primitives
 
-/// Workers: registration, replies, heartbeats, loss. The table of states is RFC 18's, with one change:
-/// a late reply of an idle worker is dropped and counted, and the worker stays.
+/// Workers: registration, replies, heartbeats, loss. The table of states is RFC 18's, with one
+/// change: a late reply of an idle worker is dropped and counted, and the worker stays.
 extension BrokerMachine {
     mutating func receive(
         _ command: WorkerCommand, _ input: BrokerInput, _ payload: PayloadHandle,

@@ -1,5 +1,5 @@
-/// The extension text of READY (`credit=64 hb=250 principal=yes instance=… version=… retry=safe`) and of
-/// HEARTBEAT (`credit=N`). Unknown keys are ignored, so either side may be newer.
+/// The extension text of READY (`credit=64 hb=250 principal=yes instance=… version=… retry=safe`)
+/// and of HEARTBEAT (`credit=N`). Unknown keys are ignored, so either side may be newer.
 package struct WorkerCapabilities: Hashable, Sendable {
     package static let creditMax = 1024
     package static let heartbeatMillisecondsMin = 50

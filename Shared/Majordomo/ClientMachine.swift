@@ -2,8 +2,9 @@ import Primitives
 
 /// The client's side as a value: which calls wait, on which connection, until when.
 ///
-/// A call is begun, maybe sent, and finished exactly once: by its reply, its deadline, its caller, or the loss
-/// of the connection that it went out on. Replies without a waiting call are counted and dropped.
+/// A call is begun, maybe sent, and finished exactly once: by its reply, its deadline, its caller,
+/// or the loss of the connection that it went out on. Replies without a waiting call are counted
+/// and dropped.
 package struct ClientMachine: Sendable {
     /// Calls at once; one more is `overloaded` here, before it costs the broker anything.
     package let callsMax: Int

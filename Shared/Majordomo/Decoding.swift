@@ -1,6 +1,7 @@
 package import Primitives
 
-/// The frames of one message, without the routing id. They are valid only during the call that gets them.
+/// The frames of one message, without the routing id. They are valid only during the call that
+/// gets them.
 package typealias FrameViews = UnsafeBufferPointer<UnsafeRawBufferPointer>
 
 /// Why a message was dropped. Each is counted under its name.
@@ -123,7 +124,8 @@ package struct BrokerInput: Sendable, Hashable {
                 return
             }
             token = address
-            // One known port leaves out the empty frame after the address; then the body begins here.
+            // One known port leaves out the empty frame after the address; then the body begins
+            // here.
             let hasDelimiter = next + 1 < views.count && views[next + 1].isEmpty
             readBody(views, from: hasDelimiter ? next + 2 : next + 1)
         case .heartbeat: readExtension(views, at: next)

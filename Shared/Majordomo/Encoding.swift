@@ -14,12 +14,13 @@ package protocol FrameSink: ~Copyable {
     mutating func replyHeader(
         _ header: ReplyHeader, _ payload: PayloadHandle, hasHeader: Bool, isFinal: Bool,
         isLast: Bool)
-    /// The body's frames, without its header, the last frame ending the message; one empty frame where
-    /// there are none. With `keeps` the payload stays usable.
+    /// The body's frames, without its header, the last frame ending the message; one empty frame
+    /// where there are none. With `keeps` the payload stays usable.
     mutating func payload(_ payload: PayloadHandle, hasHeader: Bool, keeps: Bool)
 }
 
-/// What a broker does. A shell performs the actions in order; `undeliverable` tells it what to report.
+/// What a broker does. A shell performs the actions in order; `undeliverable` tells it what to
+/// report.
 package enum BrokerAction: Sendable, Hashable {
     case request(
         to: RoutingID, Dialect, AddressToken, RequestHeader?, PayloadHandle, hasHeader: Bool,

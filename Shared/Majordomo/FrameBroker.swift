@@ -1,5 +1,5 @@
-/// A `BrokerMachine` over arrays of frames: what the simulator and the tests talk to. The ZeroMQ broker
-/// does the same with message slots.
+/// A `BrokerMachine` over arrays of frames: what the simulator and the tests talk to. The ZeroMQ
+/// broker does the same with message slots.
 package struct FrameBroker: Sendable {
     package struct Message: Hashable, Sendable {
         package let peer: RoutingID

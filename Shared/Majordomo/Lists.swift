@@ -1,5 +1,5 @@
-/// A doubly linked list whose links live in a `LinkTable`: taking one out of the middle costs the same
-/// as taking the first.
+/// A doubly linked list whose links live in a `LinkTable`: taking one out of the middle costs the
+/// same as taking the first.
 struct IndexList: Sendable {
     var head: Int32 = -1
     var tail: Int32 = -1
@@ -48,8 +48,9 @@ struct LinkTable: Sendable {
     }
 }
 
-/// A wheel of 10 ms teeth. Arming and disarming cost the same whatever the number of timers; a timer
-/// further away than one turn is looked at once per turn. Never early, at most one tooth late.
+/// A wheel of 10 ms teeth. Arming and disarming cost the same whatever the number of timers; a
+/// timer further away than one turn is looked at once per turn. Never early, at most one tooth
+/// late.
 package struct DeadlineWheel: Sendable {
     package static let toothMicroseconds: Int64 = 10_000
     private static let teethCount = 4096

@@ -52,7 +52,8 @@ package enum RawHeader {
         writePrincipal(header.principal, target)
     }
 
-    /// Makes `target` the header of a reply: the worker's own where it sent one, with the request's id.
+    /// Makes `target` the header of a reply: the worker's own where it sent one, with the
+    /// request's id.
     package static func writeReply(
         _ header: ReplyHeader, from source: UnsafeRawBufferPointer?, isFinal: Bool,
         to target: UnsafeMutableRawBufferPointer
@@ -116,7 +117,15 @@ package struct RequestHeader: Hashable, Sendable {
 package struct ReplyHeader: Hashable, Sendable {
     package let requestID: RequestID
     package var status: BusStatus?
-    package var retryAfterMilliseconds: UInt32 = 0
+    package var retryAfterMilliseconds: UInt32
+
+    package init(
+        requestID: RequestID, status: BusStatus? = nil, retryAfterMilliseconds: UInt32 = 0
+    ) {
+        self.requestID = requestID
+        self.status = status
+        self.retryAfterMilliseconds = retryAfterMilliseconds
+    }
 }
 
 extension UnsafeRawBufferPointer {

@@ -1,6 +1,7 @@
 import Primitives
 
-/// A steady instant in microseconds; its zero means nothing. Shells read it, machines are handed it.
+/// A steady instant in microseconds; its zero means nothing. Shells read it, machines are handed
+/// it.
 package struct SteadyTime: Hashable, Comparable, Sendable {
     package var microseconds: Int64
     package init(microseconds: Int64) { self.microseconds = microseconds }
@@ -83,8 +84,8 @@ package enum WorkerCommand: Sendable, Hashable {
     }
 }
 
-/// The identity a ROUTER gives to one connection. Short ones, which is all that libzmq makes itself,
-/// are folded into an integer.
+/// The identity a ROUTER gives to one connection. Short ones, which is all that libzmq makes
+/// itself, are folded into an integer.
 package struct RoutingID: Hashable, Sendable, CustomStringConvertible {
     private let folded: UInt64
     private let length: UInt8
@@ -118,8 +119,9 @@ package struct RoutingID: Hashable, Sendable, CustomStringConvertible {
     package var description: String { withBytes { Hex.encode($0) } }
 }
 
-/// The address frame that a worker sees and returns untouched: 16 characters of `[0-9a-v]`, 80 bits.
-/// It names a request in the broker, never a client, so late, doubled and foreign replies are known.
+/// The address frame that a worker sees and returns untouched: 16 characters of `[0-9a-v]`, 80
+/// bits. It names a request in the broker, never a client, so late, doubled and foreign replies
+/// are known.
 package struct AddressToken: Hashable, Sendable, CustomStringConvertible {
     package static let bytesCount = 16
     /// Generations and random parts have 24 bits.

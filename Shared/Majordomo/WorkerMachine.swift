@@ -1,7 +1,7 @@
 import Primitives
 
-/// One registration at one broker, as a value: opens, registers, keeps heartbeats, answers, registers again
-/// on a new connection after a loss, drains.
+/// One registration at one broker, as a value: opens, registers, keeps heartbeats, answers,
+/// registers again on a new connection after a loss, drains.
 package struct WorkerMachine: Sendable {
     /// A request in hand. Its reply goes out only on the connection that it came from.
     package struct Ticket: Hashable, Sendable {
@@ -162,7 +162,8 @@ package struct WorkerMachine: Sendable {
         }
     }
 
-    /// Ends once the broker has confirmed credit 0 (nothing more can be on its way) and nothing is in hand.
+    /// Ends once the broker has confirmed credit 0 (nothing more can be on its way) and nothing is
+    /// in hand.
     private mutating func drainStep(_ now: SteadyTime) -> [Action] {
         guard drainingUntil != nil, isDrainKnown, inHandCount == 0, state == .open else {
             return []

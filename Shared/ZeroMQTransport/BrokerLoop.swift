@@ -32,8 +32,8 @@ final class BrokerShared: Sendable {
     }
 }
 
-/// The broker's one thread: receive, decide, send; timers; control; spin; sleep. Everything it holds is made
-/// on that thread and dies with it.
+/// The broker's one thread: receive, decide, send; timers; control; spin; sleep. Everything it
+/// holds is made on that thread and dies with it.
 struct BrokerLoop: ~Copyable {
     private let socket: ZeroMQSocket
     private let shared: BrokerShared
@@ -158,7 +158,8 @@ struct BrokerLoop: ~Copyable {
         return PayloadHandle(rawValue: frames[first])
     }
 
-    /// The number that ZAP gave; read from the last frame, for libzmq before 4.3.5 loses it on the first one.
+    /// The number that ZAP gave; read from the last frame, for libzmq before 4.3.5 loses it on the
+    /// first one.
     private mutating func callerNumber(_ count: Int) -> CallerNumber {
         guard count > 0, let userIDName,
             let text = zmq_msg_gets(sink.slots.message(frames[count - 1]), userIDName)

@@ -3,7 +3,8 @@ import CZeroMQ
 import Majordomo
 import Primitives
 
-/// A listener's sockets and worker machines, on the socket thread: one lane per registration and broker.
+/// A listener's sockets and worker machines, on the socket thread: one lane per registration and
+/// broker.
 final class ListenerOwner: SocketOwner {
     private struct Lane {
         let broker: BrokerEndpoint
@@ -123,7 +124,8 @@ final class ListenerOwner: SocketOwner {
         return received > 0
     }
 
-    /// A broken connection is a lost broker: registering anew at once beats waiting for its silence.
+    /// A broken connection is a lost broker: registering anew at once beats waiting for its
+    /// silence.
     private func watch(_ index: Int, _ now: SteadyTime) {
         while let monitor = lanes[index].monitor, let event = monitor.next(&reader) {
             guard case .lost = event else { continue }
@@ -215,7 +217,8 @@ final class ListenerOwner: SocketOwner {
             lanes[index].monitor = try SocketMonitor(socket, context)
             try socket.connect(lane.broker.address)
         } catch {
-            // No socket left, or an address that cannot be dialled: the machine tries again after its silence.
+            // No socket left, or an address that cannot be dialled: the machine tries again after
+            // its silence.
             closeSocket(index, flush: .zero)
         }
     }

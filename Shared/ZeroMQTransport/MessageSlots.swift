@@ -1,8 +1,8 @@
 import CZeroMQ
 import Majordomo
 
-/// Frames of received messages, in slots that are used again. A slot's `zmq_msg_t` never moves, and a
-/// body is passed on without being copied.
+/// Frames of received messages, in slots that are used again. A slot's `zmq_msg_t` never moves,
+/// and a body is passed on without being copied.
 struct MessageSlots: ~Copyable {
     /// Slots made at a time.
     private static let chunkCount = 1_024

@@ -3,8 +3,8 @@ import Majordomo
 
 /// Writes a broker's messages to its ROUTER; bodies go as they came.
 ///
-/// A ROUTER that is told to report lost peers fails on a message's first frame or not at all, so only
-/// `begin` can fail.
+/// A ROUTER that is told to report lost peers fails on a message's first frame or not at all, so
+/// only `begin` can fail.
 struct RouterSink: FrameSink, ~Copyable {
     let socket: ZeroMQSocket
     var slots = MessageSlots()

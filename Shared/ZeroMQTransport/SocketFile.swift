@@ -1,7 +1,8 @@
 import Glibc
 
-/// The folder, lock and file of an ipc endpoint. The lock is held as long as this value lives: a second
-/// broker on the same path is refused, where libzmq itself would steal the path without an error.
+/// The folder, lock and file of an ipc endpoint. The lock is held as long as this value lives: a
+/// second broker on the same path is refused, where libzmq itself would steal the path without an
+/// error.
 final class SocketFile: Sendable {
     enum Problem: Error, Hashable, CustomStringConvertible {
         case pathTooLong(String)

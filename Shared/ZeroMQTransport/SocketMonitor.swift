@@ -1,7 +1,7 @@
 import CZeroMQ
 
-/// Tells when a connection of a socket is ready, and when it is lost. Read on the socket's own thread;
-/// one that is made and not read would stall the socket.
+/// Tells when a connection of a socket is ready, and when it is lost. Read on the socket's own
+/// thread; one that is made and not read would stall the socket.
 struct SocketMonitor {
     enum Event: Sendable {
         case ready

@@ -16,8 +16,8 @@ protocol SocketOwner: AnyObject {
     func end()
 }
 
-/// A thread that owns the sockets of a process's clients and workers. Others talk to it through mailboxes
-/// of its owners and `wake`.
+/// A thread that owns the sockets of a process's clients and workers. Others talk to it through
+/// mailboxes of its owners and `wake`.
 public final class SocketThread: Sendable {
     private struct State {
         var isStopped = false

@@ -26,7 +26,8 @@ extension SteadyTime {
     }
 }
 
-/// Bytes of the system's generator, for adapters that own no injected one: tokens, jitter, probe keys.
+/// Bytes of the system's generator, for adapters that own no injected one: tokens, jitter, probe
+/// keys.
 func systemRandom(_ count: Int) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
         var offset = 0

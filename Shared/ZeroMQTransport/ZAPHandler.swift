@@ -1,16 +1,22 @@
 import CZeroMQ
+import Glibc
 import Majordomo
 import Primitives
 
 /// Who has been let in, by the number that goes to the broker thread in each message's `User-Id`.
 ///
-/// A number names an identity (a uid, a key), never a peer's name: a key that is taken out of the policy
-/// loses its rights on connections that are open already.
+/// A number names an identity (a uid, a key), never a peer's name: a key that is taken out of the
+/// policy loses its rights on connections that are open already.
 final class Admissions: Sendable {
     /// Distinct identities let in over one life of the process.
     static let identitiesMax = 100_000
 
-    enum Endpoint: Sendable { case ipc, tcp }
+    enum Endpoint: Sendable {
+        case ipc
+        case tcp
+        /// The benchmark's tcp without CURVE: whoever connects is our own uid.
+        case clearTCP
+    }
 
     private struct State {
         var policy: BrokerPolicy
@@ -55,6 +61,9 @@ final class Admissions: Sendable {
                 identity =
                     request.mechanism == "CURVE" && key.count == CurveKeyPair.bytesCount
                     ? .key(key) : nil
+            case .clearTCP:
+                state.askedOnTCP += 1
+                identity = request.mechanism == "NULL" ? .user(getuid()) : nil
             }
             guard let identity, state.policy.grant(for: identity) != nil else {
                 state.refused += 1
@@ -94,7 +103,8 @@ private struct ZAPRequest {
     }
 }
 
-/// The process's one answerer of ZAP questions, on a thread of its own; started by the first broker.
+/// The process's one answerer of ZAP questions, on a thread of its own; started by the first
+/// broker.
 final class ZAPHandler: Sendable {
     private struct State {
         var isStarted = false

@@ -4,7 +4,8 @@ import Synchronization
 
 /// The one libzmq context of a process, its one authentication (ZAP) thread, and nothing else.
 public final class ZeroMQContext: Sendable {
-    /// 4.3.3 closed the last holes that a peer can reach before it is authenticated (CVE-2020-15166).
+    /// 4.3.3 closed the last holes that a peer can reach before it is authenticated
+    /// (CVE-2020-15166).
     static let versionMin: (Int32, Int32, Int32) = (4, 3, 3)
 
     private let address: UInt
@@ -24,7 +25,8 @@ public final class ZeroMQContext: Sendable {
         zap = ZAPHandler(contextAddress: address)
     }
 
-    /// Ends the process's use of libzmq: threads that wait on its sockets return. The last call of all.
+    /// Ends the process's use of libzmq: threads that wait on its sockets return. The last call of
+    /// all.
     public func end() {
         zmq_ctx_shutdown(raw)
     }

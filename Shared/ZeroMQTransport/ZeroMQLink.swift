@@ -5,8 +5,9 @@ import Synchronization
 
 /// The calling end over ZeroMQ: MDP/0.2 with the `BUS1` header, on a DEALER per broker.
 ///
-/// Calls go to the first broker that is connected. When its connection breaks, what went out on it ends as
-/// `workerLost` at once; what had not gone out waits, within its deadline, for a connection to any broker.
+/// Calls go to the first broker that is connected. When its connection breaks, what went out on it
+/// ends as `workerLost` at once; what had not gone out waits, within its deadline, for a
+/// connection to any broker.
 public final class ZeroMQLink: BusLink {
     /// Calls at once; the broker allows each client as many.
     public static let callsMax = 1_024

@@ -2,7 +2,8 @@ package import Bus
 import Majordomo
 import Primitives
 
-/// The serving end over ZeroMQ: one DEALER per registration and broker, MDP/0.2 with credit and `BUS1`.
+/// The serving end over ZeroMQ: one DEALER per registration and broker, MDP/0.2 with credit and
+/// `BUS1`.
 ///
 /// Heartbeats come from the socket thread, also while handlers are busy.
 package final class ZeroMQListener: BusListener {
