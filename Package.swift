@@ -140,8 +140,12 @@ let package = Package(
         tests("ZeroMQTransportTests", kit + ["ZeroMQTransport", "Broker", "EchoService"]),
         tests("CryptographyTests", ["Cryptography", "Effects", "Primitives"]),
         tests("PhoneNumbersTests", ["PhoneNumbers", "Effects", "Primitives"]),
-        tests("DaemonKitTests", ["DaemonKit", "Effects", "Primitives"]),
-        tests("TokenServiceTests", kit + ["TokenService", "ServiceTestKit"]),
+        // A real process for the tests of DaemonKit.
+        .executableTarget(
+            name: "daemon-probe", dependencies: ["Primitives", "Effects", "DaemonKit"],
+            path: "Tests/DaemonProbe", swiftSettings: strict),
+        tests("DaemonKitTests", ["DaemonKit", "CLinux", "Effects", "Primitives", "daemon-probe"]),
+        tests("TokenServiceTests", kit + ["TokenService", "Cryptography", "ServiceTestKit"]),
         tests("VerificationServiceTests", kit + ["VerificationService", "ServiceTestKit"]),
         tests(
             "SMSCodeServiceTests", kit + ["SMSCodeService", "SandboxService", "ServiceTestKit"]),

@@ -1,6 +1,6 @@
 #pragma once
-// Only what Swift's Glibc module lacks. Nothing that module has is included with other feature macros:
-// Swift refuses a struct that two modules see differently.
+// Only what Swift's Glibc module lacks. Nothing that module has is included with other feature
+// macros: Swift refuses a struct that two modules see differently.
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/pidfd.h>

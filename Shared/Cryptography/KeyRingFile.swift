@@ -37,10 +37,11 @@ package enum KeyRingProblem: Error, Hashable, Sendable, CustomStringConvertible 
     }
 }
 
-/// The ring's file: one line for each version, `1 <32 bytes in base64url>`; lines with `#` are comments.
+/// The ring's file: one line for each version, `1 <32 bytes in base64url>`; lines with `#` are
+/// comments.
 ///
-/// Mode 0600 in a folder 0700; refused when anyone but the owner has a right to either. Written beside
-/// itself, synced, then put in place in one step: a reader sees the old ring or the new one.
+/// Mode 0600 in a folder 0700; refused when anyone but the owner has a right to either. Written
+/// beside itself, synced, then put in place in one step: a reader sees the old ring or the new one.
 package struct KeyRingFile: Sendable {
     /// Bytes; room for every version and a good deal of comment.
     static let bytesMax = 64 * 1024
@@ -50,7 +51,8 @@ package struct KeyRingFile: Sendable {
 
     package init(path: String) { self.path = path }
 
-    /// Makes a ring with one random key. Of several who try at once, one wins and the others get `alreadyThere`.
+    /// Makes a ring with one random key. Of several who try at once, one wins and the others get
+    /// `alreadyThere`.
     package func create() throws(KeyRingProblem) {
         try checkFolder()
         let roots = KeyRoots([(1, .random(KeyRing.keyBytesCount))])
@@ -72,8 +74,8 @@ package struct KeyRingFile: Sendable {
         }
     }
 
-    /// Rotates: adds a random key under the next version, which becomes the current one wherever the
-    /// ring is loaded or reloaded. - Returns: the new version.
+    /// Rotates: adds a random key under the next version, which becomes the current one wherever
+    /// the ring is loaded or reloaded. - Returns: the new version.
     @discardableResult
     package func addVersion() throws(KeyRingProblem) -> UInt16 {
         try rewrite { (roots) throws(KeyRingProblem) in
@@ -96,6 +98,14 @@ package struct KeyRingFile: Sendable {
     }
 
     // MARK: Reading
+
+    func stamp() -> FileStamp? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return FileStamp(
+            inode: UInt64(status.st_ino), size: Int64(status.st_size),
+            seconds: Int64(status.st_mtim.tv_sec), nanoseconds: Int64(status.st_mtim.tv_nsec))
+    }
 
     func read() throws(KeyRingProblem) -> KeyRoots {
         try checkFolder()
@@ -161,7 +171,8 @@ package struct KeyRingFile: Sendable {
 
     // MARK: Writing
 
-    /// Reads, changes and replaces the file while holding `<path>.lock`, so that two rotations add two versions.
+    /// Reads, changes and replaces the file while holding `<path>.lock`, so that two rotations add
+    /// two versions.
     private func rewrite(
         _ change: (KeyRoots) throws(KeyRingProblem) -> (KeyRoots, UInt16)
     ) throws(KeyRingProblem) -> UInt16 {
@@ -204,8 +215,9 @@ package struct KeyRingFile: Sendable {
         text.reserveCapacity(512 + roots.keys.count * 64)
         text +=
             """
-            # Root keys: a version, then 32 random bytes in base64url. The highest version makes new values;
-            # an older one stays until the last row that names it is gone, at least 24 hours. Mode 0600.
+            # Root keys: a version, then 32 random bytes in base64url. The highest version
+            # makes new values; an older one stays until the last row that names it is gone, at
+            # least 24 hours. Mode 0600.
 
             """.utf8
         for (version, root) in roots.keys {
@@ -252,6 +264,14 @@ package struct KeyRingFile: Sendable {
         fsync(descriptor)
         close(descriptor)
     }
+}
+
+/// Tells one state of a file from another.
+struct FileStamp: Hashable, Sendable {
+    let inode: UInt64
+    let size: Int64
+    let seconds: Int64
+    let nanoseconds: Int64
 }
 
 private func readSome(

@@ -7,7 +7,8 @@ enum Sodium {
     static func start() { precondition(isStarted, "libsodium has no source of random bytes") }
 }
 
-/// Key bytes in guarded memory: read-only after the first fill, kept out of core dumps, zeroed when freed.
+/// Key bytes in guarded memory: read-only after the first fill, kept out of core dumps, zeroed when
+/// freed.
 ///
 /// A Swift array would be copied on write and left behind in freed memory; keys never live in one.
 final class ProtectedBytes: @unchecked Sendable {

@@ -43,8 +43,8 @@ final class PurposeKeys: Sendable {
             keys: roots.keys.map { ($0.version, subkey(of: $0.root, purpose: purpose)) })
     }
 
-    /// crypto_kdf takes an id of 64 bits and a context of 8 bytes. Both come from one BLAKE2b-128 of the
-    /// purpose, so distinct purposes have distinct subkeys without a table of numbers.
+    /// crypto_kdf takes an id of 64 bits and a context of 8 bytes. Both come from one BLAKE2b-128
+    /// of the purpose, so distinct purposes have distinct subkeys without a table of numbers.
     static func subkey(of root: ProtectedBytes, purpose: String) -> ProtectedBytes {
         let name = blake2b(Array(purpose.utf8), bytesCount: 16)
         let id = name.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

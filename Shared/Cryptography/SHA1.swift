@@ -1,4 +1,5 @@
-/// SHA-1 (FIPS 180-4), only for HMAC-SHA1 signatures that others make: collisions do not break an HMAC.
+/// SHA-1 (FIPS 180-4), only for HMAC-SHA1 signatures that others make: collisions do not break an
+/// HMAC.
 enum SHA1 {
     static let digestCount = 20
     static let blockCount = 64

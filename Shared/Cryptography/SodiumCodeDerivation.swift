@@ -4,9 +4,9 @@ package import Primitives
 
 /// Codes as a keyed function of their challenge.
 ///
-/// Stream: BLAKE2b-512, keyed, over a fixed label, the id's length and bytes, the sequence and a block
-/// number. Each stream byte below the largest multiple of the alphabet's size gives one character; the
-/// others are thrown away, so every character is equally likely.
+/// Stream: BLAKE2b-512, keyed, over a fixed label, the id's length and bytes, the sequence and a
+/// block number. Each stream byte below the largest multiple of the alphabet's size gives one
+/// character; the others are thrown away, so every character is equally likely.
 package struct SodiumCodeDerivation: CodeDerivation {
     package static let lengthMax = 64
     private static let label = Array("fusion.code.1".utf8)

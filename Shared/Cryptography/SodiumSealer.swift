@@ -3,8 +3,9 @@ import Effects
 
 /// XChaCha20-Poly1305 with a key of the ring.
 ///
-/// Sealed bytes: form (1, value 1) · key version (2, big-endian) · nonce (24, random) · text and tag (16 more
-/// than the plain bytes). The first three bytes and the context are authenticated with the text.
+/// Sealed bytes: form (1, value 1) · key version (2, big-endian) · nonce (24, random) · text and
+/// tag (16 more than the plain bytes). The first three bytes and the context are authenticated with
+/// the text.
 package struct SodiumSealer: Sealer {
     private static let form: UInt8 = 1
     private static let headCount = 3

@@ -4,8 +4,8 @@ package import Primitives
 
 /// Ed25519 (RFC 8032) and SHA-256, through libsodium.
 ///
-/// Signing expands the seed first, which costs as much as the signature; the last expanded key is kept
-/// (guarded), since a service signs with one current key.
+/// Signing expands the seed first, which costs as much as the signature; the last expanded key is
+/// kept (guarded), since a service signs with one current key.
 package final class SodiumSigner: TokenSigner {
     package static let seedCount = Int(crypto_sign_SEEDBYTES)
     package static let publicKeyCount = Int(crypto_sign_PUBLICKEYBYTES)

@@ -36,6 +36,14 @@ package struct LogRecord: Sendable {
     /// Constant: everything that varies is metadata.
     package let message: StaticString
     package let metadata: [(key: String, value: LogValue)]
+
+    package init(
+        level: LogLevel, message: StaticString, metadata: [(key: String, value: LogValue)]
+    ) {
+        self.level = level
+        self.message = message
+        self.metadata = metadata
+    }
 }
 
 package protocol LogSink: Sendable {

@@ -4,9 +4,10 @@ import Primitives
 
 /// Numbers read by Google's libphonenumber.
 ///
-/// Errors and impossible lengths refuse. A number that is possible but not in the plan's metadata passes
-/// with `isKnownToPlan` false, since the metadata are older than the plans. The library takes a lock
-/// in its parser and about 10 to 40 µs, so results (refusals too) are kept by the text as typed.
+/// Errors and impossible lengths refuse. A number that is possible but not in the plan's metadata
+/// passes with `isKnownToPlan` false, since the metadata are older than the plans. The library
+/// takes a lock in its parser and about 10 to 40 µs, so results (refusals too) are kept by the text
+/// as typed.
 package final class LibPhoneNumberParser: PhoneNumberParser {
     /// Results kept; beyond twice that number the oldest go.
     package static let cachedCountMax = 4096
@@ -48,8 +49,9 @@ package final class LibPhoneNumberParser: PhoneNumberParser {
             return .failure(first == .failure(.hasExtension) ? .hasExtension : .notANumber)
         }
         if case .success(let number) = first, number.isKnownToPlan { return first }
-        // 00 is how most of the world writes +. Where the region has another prefix the library took it
-        // for national digits; a reading that the plan knows wins over one that it does not.
+        // 00 is how most of the world writes +. Where the region has another prefix the library
+        // took it for national digits; a reading that the plan knows wins over one that it does
+        // not.
         guard let international = text.withPlusForZeros else { return first }
         let second = judge(international, region: nil)
         switch (first, second) {
@@ -133,8 +135,8 @@ package final class LibPhoneNumberParser: PhoneNumberParser {
     }
 }
 
-/// A bounded map that forgets what was not asked for lately: a full young generation becomes the old
-/// one, and the old one before it goes. Constant time, no list of uses.
+/// A bounded map that forgets what was not asked for lately: a full young generation becomes the
+/// old one, and the old one before it goes. Constant time, no list of uses.
 struct TwoGenerationCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let countMax: Int
     private var young: [Key: Value] = [:]

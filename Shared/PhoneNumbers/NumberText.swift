@@ -1,7 +1,7 @@
 /// A number as typed, brought to what the library needs to see: ASCII digits, `+`, and separators.
 ///
-/// Digits of any script, full-width signs, dashes and spaces of any width are mapped; marks that cannot be
-/// seen (direction marks, soft hyphens, byte-order marks) are dropped.
+/// Digits of any script, full-width signs, dashes and spaces of any width are mapped; marks that
+/// cannot be seen (direction marks, soft hyphens, byte-order marks) are dropped.
 struct NumberText: Hashable {
     /// Bytes of UTF-8. The longest number has 15 digits; full-width digits take three bytes each.
     static let bytesMax = 128

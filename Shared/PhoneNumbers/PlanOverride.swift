@@ -1,7 +1,8 @@
 /// A length that a country's plan has gained since the library's metadata were made (October 2022).
 ///
-/// Such a number passes as possible and unknown to the plan. Found by comparing the metadata of 8.12.57
-/// with those of 9.0 of the same library; only lengths that a mobile number can have are listed.
+/// Such a number passes as possible and unknown to the plan. Found by comparing the metadata of
+/// 8.12.57 with those of 9.0 of the same library; only lengths that a mobile number can have are
+/// listed.
 package struct PlanOverride: Hashable, Sendable {
     package let countryCode: Int
     /// Digits after the country code.

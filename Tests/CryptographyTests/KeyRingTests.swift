@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(
-        "a reload that changes a known key, or loses the current one, is refused and changes nothing"
+        "a reload that changes a known key, or loses the current one, is refused without effect"
     )
     func changedKey() throws {
         try file.create()

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "one value has one text: padding, other letters, stray bits and impossible lengths are refused",
+        "one value has one text: padding, other letters, stray bits, odd lengths are refused",
         arguments: [
             "Zg==", "Zg=", "Z", "Zh", "Zm9", "Zm+v", "Zm/v", "Zm 9v", "Zm9v\n", "é", "AAAAA",
         ])

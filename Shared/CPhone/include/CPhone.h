@@ -23,8 +23,8 @@ enum {
 enum { cphone_kind_other = 0, cphone_kind_mobile, cphone_kind_fixed, cphone_kind_either };
 
 typedef struct {
-    /// The verdict on the length is here too: the fields below are filled whenever the text could be
-    /// read at all (`is_read`).
+    /// The verdict on the length is here too: the fields below are filled whenever the text could
+    /// be read at all (`is_read`).
     int32_t status;
     int32_t country_code;
     int32_t kind;
