@@ -182,8 +182,7 @@ extension TokenService {
         let latest = now + ConsumedToken.rememberedMax
         let until = WallTime(millisecondsSince1970: request.untilMilliseconds)
         guard until <= latest else {
-            throw ServiceFailure(
-                .invalidParameters, "lies more than 31 days away", field: "untilMilliseconds")
+            throw TokenFailure.consumedTooLate(max: ConsumedToken.rememberedMax)
         }
         return try await answers.once(try context.answerKey(for: request)) {
             rows throws(ServiceFailure) in

@@ -64,27 +64,29 @@ struct PolicyReview: Sendable {
         if !CodeSpace.typeRange.contains(codeType) {
             findings.append(Self.range("policy.codeType", CodeSpace.typeRange))
         }
-        findings += guessing(
+        let guessing = guessing(
             length: codeLength, lifetimeSeconds: lifetimeSeconds, field: "policy.codeLength")
-        return findings
+        if guessing.isEmpty, !CodeSpace.lengthRange.contains(codeLength) {
+            findings.append(Self.range("policy.codeLength", CodeSpace.lengthRange))
+        }
+        return findings + guessing
     }
 
-    /// The length's range and the chance of guessing, with the arithmetic.
+    /// The chance of guessing, with the arithmetic.
     func guessing(length: Int, lifetimeSeconds: Int64, field: String) -> [Finding] {
         let space = CodeSpace(
             length: length, type: codeType, caseSensitive: policy.caseSensitive ?? false)
         let liveCodes = CodeSpace.liveCodes(
             policy.duplicatePolicy ?? .newest, lifetimeSeconds: lifetimeSeconds,
             cooldownSeconds: policy.cooldownSeconds ?? 60)
-        if let arithmetic = space.shortfall(liveCodes: liveCodes) {
-            return [Finding(field: field, text: arithmetic)]
-        }
-        guard !CodeSpace.lengthRange.contains(length) else { return [] }
-        return [Self.range(field, CodeSpace.lengthRange)]
+        return space.shortfall(liveCodes: liveCodes).map { [Finding(field: field, text: $0)] } ?? []
     }
 
     private var timeFindings: [Finding] {
-        var findings = lifetime(policy.codeLifetimeSeconds, "policy.codeLifetimeSeconds")
+        var findings: [Finding] = []
+        if let span = policy.codeLifetimeSeconds, !Self.lifetimeRange.contains(span) {
+            findings.append(Self.range("policy.codeLifetimeSeconds", Self.lifetimeRange))
+        }
         if let span = policy.cooldownSeconds, !Self.cooldownRange.contains(span) {
             findings.append(Self.range("policy.cooldownSeconds", Self.cooldownRange))
         }
@@ -92,11 +94,6 @@ struct PolicyReview: Sendable {
             findings.append(Self.range("policy.reuseProofSeconds", Self.reuseRange))
         }
         return findings
-    }
-
-    func lifetime(_ seconds: Int64?, _ field: String) -> [Finding] {
-        guard let seconds, !Self.lifetimeRange.contains(seconds) else { return [] }
-        return [Self.range(field, Self.lifetimeRange)]
     }
 
     private var wordFindings: [Finding] {

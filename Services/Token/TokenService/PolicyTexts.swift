@@ -98,16 +98,34 @@ extension PolicyReview {
         return findings
     }
 
-    /// The longest form: `[signature] body`, a line end, the hash.
     private func renderedBytes(_ wording: MessageWording, _ hash: String) -> Int {
+        rendered(wording).utf8.count + 1 + hash.utf8.count
+    }
+
+    /// The longest form: `[signature] body`, with the code and the minutes filled in.
+    private func rendered(_ wording: MessageWording) -> String {
         let template = policy.templates?.first { $0.templateId == wording.templateId }
         let length = template?.codeLength ?? codeLength
         let minutes = ((template?.codeLifetimeSeconds ?? lifetimeSeconds) + 59) / 60
-        let text = wording.body
+        let body = wording.body
             .replacing(Self.codeMark, with: String(repeating: "0", count: max(0, length)))
             .replacing(Self.minutesMark, with: String(minutes))
-        let signature = policy.signature.map { $0.utf8.count + "[] ".utf8.count } ?? 0
-        return signature + text.utf8.count + 1 + hash.utf8.count
+        return (policy.signature.map { "[\($0)] " } ?? "") + body
+    }
+
+    /// Wordings that go out in several parts, and why.
+    var warnings: [String] {
+        (policy.wordings ?? []).enumerated().compactMap { index, wording in
+            let parts = MessageParts(rendered(wording))
+            guard parts.count > 1 else { return nil }
+            let reason = parts.outsider.map { character in
+                let scalars = character.unicodeScalars
+                    .map { "U+" + String($0.value, radix: 16, uppercase: true) }
+                    .joined(separator: " ")
+                return ": \(character) (\(scalars)) is outside the GSM alphabet"
+            }
+            return "policy.wordings[\(index)] goes out in \(parts.count) parts\(reason ?? "")"
+        }
     }
 
     /// Every `${…}` in order.

@@ -41,7 +41,7 @@ extension TokenService {
             let version = record.versionRow(content)
             rows.put(TokenTables.scheme, record)
             rows.put(TokenTables.schemeVersion, version)
-            return record.scheme(version, version: record.version)
+            return record.scheme(version, version: record.version, warnings: content.warnings)
         }
         note("scheme registered", scheme, context)
         return scheme
@@ -121,7 +121,7 @@ extension TokenService {
             rows.put(TokenTables.scheme, record)
             rows.put(TokenTables.schemeVersion, row)
             rows.put(TokenTables.schemeVersion, present.superseded(at: now))
-            return record.scheme(row, version: record.version)
+            return record.scheme(row, version: record.version, warnings: next.warnings)
         }
         note("scheme updated", scheme, context)
         return scheme
@@ -182,7 +182,9 @@ extension TokenService {
         let bytesCount = try BusCoding.encode(policy).count
         let review = PolicyReview(app: app, policy: policy, previous: previous, now: now)
         try review.refuse(policyBytesCount: bytesCount)
-        return SchemeContent(name: name, app: app, policy: policy, policyBytesCount: bytesCount)
+        return SchemeContent(
+            name: name, app: app, policy: policy, policyBytesCount: bytesCount,
+            warnings: review.warnings)
     }
 
     private func note(_ message: StaticString, _ scheme: Scheme, _ context: CallContext) {

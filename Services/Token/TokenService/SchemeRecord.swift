@@ -61,13 +61,15 @@ struct SchemeRecord: StoredRow, Equatable {
     }
 
     /// - Parameter row: of the present version or an earlier one.
-    func scheme(_ row: SchemeVersionRow, version: Int64) -> Scheme {
+    func scheme(
+        _ row: SchemeVersionRow, version: Int64, warnings: [String] = []
+    ) -> Scheme {
         Scheme(
             schemeCode: code, version: version, name: row.name, owner: owner, app: row.app,
             policy: row.policy, disabled: disabled,
             createdAtMilliseconds: createdAt.millisecondsSince1970,
             updatedAtMilliseconds: (version == self.version ? updatedAt : row.updatedAt)
-                .millisecondsSince1970)
+                .millisecondsSince1970, warnings: warnings.isEmpty ? nil : warnings)
     }
 
     /// What an app says of itself against what the scheme admits.
@@ -106,6 +108,7 @@ struct SchemeContent: Sendable, Equatable {
     let app: AppIdentity
     let policy: SchemePolicy
     let policyBytesCount: Int
+    let warnings: [String]
 }
 
 /// One version of a scheme. Superseded versions stay while runs may name them, and long after.

@@ -8,10 +8,6 @@ package struct TokenConfiguration: DaemonConfiguration {
     package var issuer: String = "fusionbus"
     /// For owners that register their own; operators may register more for them.
     package var schemesPerOwnerMax: Int = 100
-    /// Between two sweeps of rows that mean nothing any more.
-    package var sweepIntervalSeconds: Int = 10
-    /// Rows that one sweep removes from each table.
-    package var sweepRowsMax: Int = 5_000
 
     package init() {}
 
@@ -22,12 +18,6 @@ package struct TokenConfiguration: DaemonConfiguration {
         }
         if !(0...1_000).contains(schemesPerOwnerMax) {
             problems.append("token.schemesPerOwnerMax must lie in 0…1000")
-        }
-        if !(1...3_600).contains(sweepIntervalSeconds) {
-            problems.append("token.sweepIntervalSeconds must lie in 1…3600")
-        }
-        if !(1...100_000).contains(sweepRowsMax) {
-            problems.append("token.sweepRowsMax must lie in 1…100000")
         }
         return problems
     }

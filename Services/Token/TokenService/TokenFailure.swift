@@ -12,6 +12,11 @@ enum TokenFailure {
         ServiceFailure(
             .versionConflict, "the scheme is at version \(present) now", field: "expectedVersion")
     }
+    static func consumedTooLate(max: Duration) -> ServiceFailure {
+        ServiceFailure(
+            .invalidParameters, "lies more than \(max.wholeMilliseconds / 86_400_000) days away",
+            field: "untilMilliseconds")
+    }
     static let foreignOwner = ServiceFailure(
         .notAllowed, "only an operator names another owner", field: "owner")
     static func tooManySchemes(max: Int) -> ServiceFailure {
@@ -37,7 +42,6 @@ enum TokenFailure {
         .keyNotFound, "there is no such access key", field: "accessKeyId")
     static let keyInactive = ServiceFailure(
         .keyInactive, "the access key was revoked", field: "accessKeyId")
-    static let keyNameTaken = noFreeName
     static let moreThanParent = ServiceFailure(
         .notAllowed, "a temporary key may do no more than its parent")
     static func schemeNotOfOwner(_ field: String) -> ServiceFailure {

@@ -51,7 +51,9 @@ package struct TokenService: Sendable {
     }
 
     /// What the daemon runs beside its bus worker.
-    package func parts() -> [any DaemonPart] { [TokenSweeper(service: self)] }
+    package func parts() -> [any DaemonPart] {
+        [Sweeper(store: store, clock: clock, pause: pause, log: log)]
+    }
 }
 
 extension CallContext {

@@ -7,7 +7,6 @@ enum TokenSignals {
     static let tokensRevoked = "token_revoked_total"
     /// Labels: `result` (`ok`, or the failure's code).
     static let callsAuthenticated = "token_key_authenticated_total"
-    static let rowsSwept = "token_rows_swept_total"
 
     enum Key {
         static let scheme = "scheme.code"
@@ -15,6 +14,5 @@ enum TokenSignals {
         static let signingKey = "signing_key.id"
         static let accessKey = "access_key.id"
         static let principal = "principal"
-        static let code = "error.code"
     }
 }

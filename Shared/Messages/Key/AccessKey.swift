@@ -42,15 +42,19 @@ public struct AccessKey: Codable, Sendable, Hashable {
     }
 }
 
-/// Makes an access key; its secret is shown once. Errors: `scheme_not_found`.
+/// Makes an access key; its secret is shown once. Errors: `scheme_not_found` (also for a scheme of
+/// another owner).
 public struct CreateAccessKey: BusRequest {
     public typealias Reply = CreatedAccessKey
     public static let method = Method(
         "key.create", .write, callers: [.operator])
     public let owner: String
     public let name: String?
+    /// 1…100 of the owner's; nil: all of them.
     public let schemeCodes: [String]?
+    /// 1…100, as the edge names them; nil: all.
     public let actions: [String]?
+    /// One of `schemeCodes` where those are given.
     public let defaultSchemeCode: String?
     /// 1…100000.
     public let callsPerSecondMax: Int?

@@ -1,14 +1,16 @@
 public import Primitives
 
 /// Signature algorithms of the HTTP edge.
-public enum SignatureAlgorithm: String, Codable, Sendable, Hashable {
+public enum SignatureAlgorithm: String, Codable, Sendable, Hashable, CaseIterable {
     case acs3HMACSHA256 = "ACS3-HMAC-SHA256"
     case hmacSHA1 = "HMAC-SHA1"
 }
 
 /// Judges a signed call of the HTTP edge. Nonces hold over all gateways.
 /// Errors: `key_not_found`, `key_inactive`, `signature_mismatch`, `nonce_used`,
-/// `timestamp_expired`, `rate_limited`, `action_forbidden`, `token_invalid` (security token).
+/// `timestamp_expired`, `rate_limited`, `action_forbidden`, `token_invalid` (security token),
+/// `token_expired` (the temporary key's time is over). Only a call that is let through uses its
+/// nonce up.
 public struct AuthenticateKey: BusRequest {
     public typealias Reply = AuthenticatedKey
     public static let method = Method(
@@ -47,6 +49,10 @@ public struct AuthenticateKey: BusRequest {
     }
 
     public func validate() throws(ServiceFailure) {
+        try Check.length(accessKeyId, in: 1...64, "accessKeyId")
+        try Check.length(securityToken?.reveal(), in: 0...4_096, "securityToken")
+        try Check.length(signature, in: 0...256, "signature")
+        try Check.length(action, in: 1...128, "action")
         try Check.length(nonce, in: 1...128, "nonce")
         try Check.length(stringToSign, in: 1...65_536, "stringToSign")
     }
@@ -66,6 +72,7 @@ public struct AuthenticatedKey: Codable, Sendable, Hashable {
 }
 
 /// Marks a single-use token of another issuer as used.
+/// Errors: `invalid_parameters` (a time more than 31 days away).
 public struct ConsumeToken: BusRequest {
     public typealias Reply = ConsumedToken
     public static let method = Method(

@@ -15,6 +15,9 @@ public struct Scheme: Codable, Sendable, Hashable {
     public let disabled: Bool
     public let createdAtMilliseconds: Int64
     public let updatedAtMilliseconds: Int64
+    /// What is allowed but may surprise, such as a wording that goes out in several parts; in the
+    /// answers of create and update only.
+    public let warnings: [String]?
 
     public init(
         schemeCode: String,
@@ -25,7 +28,8 @@ public struct Scheme: Codable, Sendable, Hashable {
         policy: SchemePolicy,
         disabled: Bool,
         createdAtMilliseconds: Int64,
-        updatedAtMilliseconds: Int64
+        updatedAtMilliseconds: Int64,
+        warnings: [String]? = nil
     ) {
         self.schemeCode = schemeCode
         self.version = version
@@ -36,11 +40,13 @@ public struct Scheme: Codable, Sendable, Hashable {
         self.disabled = disabled
         self.createdAtMilliseconds = createdAtMilliseconds
         self.updatedAtMilliseconds = updatedAtMilliseconds
+        self.warnings = warnings
     }
 }
 
 /// Registers a scheme. Errors: `policy_refused` (with the arithmetic or the lint finding),
-/// `conflict`.
+/// `invalid_parameters` (an app that cannot be one), `not_allowed` (another owner), `too_many`
+/// (schemes of this owner), `conflict`.
 public struct CreateScheme: BusRequest {
     public typealias Reply = Scheme
     public static let method = Method(
@@ -62,7 +68,8 @@ public struct CreateScheme: BusRequest {
     public func validate() throws(ServiceFailure) { try Check.length(name, in: 1...64, "name") }
 }
 
-/// Reads a scheme, or an earlier version of its policy. Errors: `scheme_not_found`, `not_allowed`.
+/// Reads a scheme, or an earlier version of its policy (for 30 days after it was superseded).
+/// Errors: `scheme_not_found` (also for another owner's; field `version` for a version).
 public struct GetScheme: BusRequest {
     public typealias Reply = Scheme
     public static let method = Method(
@@ -110,8 +117,8 @@ public struct SchemeList: Codable, Sendable, Hashable {
     }
 }
 
-/// Makes a new version. Errors: `version_conflict`, `policy_refused`, `scheme_not_found`,
-/// `not_allowed`.
+/// Makes a new version, unless nothing would change. Errors: `version_conflict`, `policy_refused`,
+/// `invalid_parameters`, `scheme_not_found` (also for another owner's).
 public struct UpdateScheme: BusRequest {
     public typealias Reply = Scheme
     public static let method = Method(
@@ -136,9 +143,11 @@ public struct UpdateScheme: BusRequest {
         self.app = app
         self.policy = policy
     }
+
+    public func validate() throws(ServiceFailure) { try Check.length(name, in: 1...64, "name") }
 }
 
-/// Switches a scheme off at once, or on again.
+/// Switches a scheme off at once, or on again. Errors: `scheme_not_found` (also for another owner's).
 public struct DisableScheme: BusRequest {
     public typealias Reply = Scheme
     public static let method = Method(

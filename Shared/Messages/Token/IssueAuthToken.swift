@@ -86,6 +86,7 @@ public struct IssueAuthToken: BusRequest {
 
     public func validate() throws(ServiceFailure) {
         try Check.range(durationSeconds, in: Self.durationSecondsRange, "durationSeconds")
+        try Check.length(boundNumber, in: 1...64, "boundNumber")
         switch platform {
         case .ios: try Check.required(bundleId != nil, "bundleId")
         case .android:

@@ -40,6 +40,7 @@ public struct GetSigningKeys: BusRequest {
 }
 
 /// Makes a new signing key. Old keys stay published until no token of theirs can live.
+/// Errors: `too_many` (rotations within 48 hours).
 public struct RotateSigningKey: BusRequest {
     public typealias Reply = Rotated
     public static let method = Method(
