@@ -18,7 +18,7 @@ package final class SQLiteStore: Store {
         metrics: any Metrics = NoMetrics()
     ) throws(StoreProblem) {
         let file = try SQLiteFile(path: path, schemas: tables, rowsVersion: Int64(version))
-        writer = try SQLiteWriter(file, path: path, limits: limits, metrics: metrics)
+        writer = try SQLiteWriter(file, limits: limits, metrics: metrics)
     }
 
     deinit { writer.close() }

@@ -19,7 +19,6 @@ protocol StoreJob: AnyObject, Sendable {
 /// then answers. No problem of the file ends it.
 final class SQLiteWriter: @unchecked Sendable {
     private let mailbox: Mailbox<any StoreJob>
-    private let path: String
     private let limits: SQLiteLimits
     private let metrics: any Metrics
     /// Used by the thread alone once it runs.
@@ -32,10 +31,9 @@ final class SQLiteWriter: @unchecked Sendable {
     }
 
     init(
-        _ file: SQLiteFile, path: String, limits: SQLiteLimits, metrics: any Metrics
+        _ file: SQLiteFile, limits: SQLiteLimits, metrics: any Metrics
     ) throws(StoreProblem) {
         self.file = file
-        self.path = path
         self.limits = limits
         self.metrics = metrics
         mailbox = Mailbox(countMax: limits.queueCountMax)
