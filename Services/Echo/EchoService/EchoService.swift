@@ -1,7 +1,7 @@
-package import Bus
+import Bus
 package import Effects
-package import Messages
-package import Primitives
+import Messages
+import Primitives
 
 /// The smallest real service: it answers what it was told. It keeps nothing, so that it needs no
 /// store; a service that writes takes its store and its `Answers` here too.

@@ -115,7 +115,8 @@ enum HomeCommands {
         guard instance.isAlive, let connection else { return nil }
         let name =
             instance.daemon == Household.broker
-            ? "mmi" : Household.service(of: instance.daemon).map { "\($0)@\(instance.instanceID)" }
+            ? Introspection.broker
+            : Household.service(of: instance.daemon).map { "\($0)@\(instance.instanceID)" }
         guard let name else { return nil }
         let pause = desk.machine.pause
         let began = pause.steadyNow()
@@ -179,6 +180,7 @@ struct Start: Sendable {
             if playsDemo {
                 throw CommandFailure("the demo needs every daemon", next: "leave out --daemons")
             }
+            sayReady()
             return
         }
         let connection = try await desk.machine.connect(home: desk.home, peerFile: nil)
@@ -191,9 +193,11 @@ struct Start: Sendable {
                 "the demo needs the sandbox, which production = true keeps out",
                 next: "use a home of its own for the demo: --home DIR")
         }
-        if !isOnce {
-            desk.terminal.progress("up: ready; Ctrl-C drains and ends · fusionctl help")
-        }
+        sayReady()
+    }
+
+    private func sayReady() {
+        if !isOnce { desk.terminal.progress("up: ready; Ctrl-C drains and ends") }
     }
 
     private var endpoints: Endpoints? { desk.machine.endpoints(home: desk.home) }

@@ -5,7 +5,7 @@ import Primitives
 
 /// `ping`, `info`, `stats`: what every service answers.
 enum IntrospectionCommands {
-    static let all = [ping, info, stats]
+    static let all = [ping, info, stats, health]
 
     private static let options =
         CommandSyntax.calling + [.value("instance", "ID", "ask this instance only")]
@@ -21,7 +21,8 @@ enum IntrospectionCommands {
 
     private static let info = Command(
         CommandSyntax(
-            "info", operands: ["SERVICE"], options: options, "what a service offers")
+            "info", operands: ["SERVICE"], options: options,
+            "what a service offers; broker lists every worker")
     ) { arguments, desk in try await ask(try arguments.required(0), "info", arguments, desk) }
 
     private static let stats = Command(
@@ -29,6 +30,12 @@ enum IntrospectionCommands {
             "stats", operands: ["SERVICE"], options: options,
             "calls, errors and time by method, and the service's metrics")
     ) { arguments, desk in try await ask(try arguments.required(0), "stats", arguments, desk) }
+
+    private static let health = Command(
+        CommandSyntax(
+            "health", options: CommandSyntax.calling,
+            "queues, workers and credit of every service, as the broker sees them")
+    ) { arguments, desk in try await ask(Introspection.broker, "health", arguments, desk) }
 
     private static func ask(
         _ service: String, _ verb: String, _ arguments: Arguments, _ desk: Desk
@@ -87,6 +94,7 @@ struct Introspection: Sendable {
     func ask(
         _ service: String, _ verb: String, _ options: CallOptions
     ) async throws(CommandFailure) -> JSONValue {
+        if service == Self.broker { return try await askBroker(verb, options) }
         let method = "\(service.prefix { $0 != "@" }).\(verb)"
         let body = RawCall.body(
             method: method, id: Hex.encode(random.bytes(8)), parameters: .object([]),
@@ -99,6 +107,22 @@ struct Introspection: Sendable {
         if let error = envelope?["error"] { throw RawCall.failure(error) }
         guard let result = envelope?["result"] else {
             throw CommandFailure("the reply is not JSON-RPC", next: nil)
+        }
+        return result
+    }
+
+    /// The name under which the broker itself is asked here; on the bus it answers `mmi.<verb>`, whose
+    /// body chooses a service and is empty for all (RFC 8).
+    static let broker = "broker"
+
+    private func askBroker(
+        _ verb: String, _ options: CallOptions
+    ) async throws(CommandFailure) -> JSONValue {
+        let reply = await connection.raw("mmi.\(verb)", "mmi.\(verb)", [], options)
+        guard reply.status == .ok else { throw CommandFailure(LinkCaller.busFailure(reply)) }
+        guard let result = JSONValue(reply.body) else {
+            throw CommandFailure(
+                "the broker does not know \(verb)", next: "ping, info, stats or health")
         }
         return result
     }
