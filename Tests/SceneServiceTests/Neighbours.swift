@@ -3,8 +3,8 @@ import Messages
 import Primitives
 import TestKit
 
-/// The other services as scene sees them: answers by request key, codes, texts, records of PASS. Each
-/// part can be taken down.
+/// The other services as scene sees them: answers by request key, codes, texts, records of PASS.
+/// Each part can be taken down.
 final class Neighbours: Sendable {
     struct Challenge: Sendable {
         let id: ChallengeID

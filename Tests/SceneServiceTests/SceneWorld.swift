@@ -6,7 +6,8 @@ import SceneService
 import Storage
 import TestKit
 
-/// Scene services on one disk and one in-process bus, fake neighbours, and a clock that a test moves.
+/// Scene services on one disk and one in-process bus, fake neighbours, and a clock that a test
+/// moves.
 final class SceneWorld: Sendable {
     static let schemeCode = "FA00000000000001"
     let clock = ManualClock()
@@ -104,7 +105,11 @@ final class SceneWorld: Sendable {
                     listener: bus.listener(host: "i\(index)"), clock: clock, pause: clock)
                 group.addTask { try await worker.run() }
             }
-            defer { group.cancelAll() }
+            defer {
+                // The processes are gone, not only idle.
+                for index in served.indices { bus.crash(host: "i\(index)") }
+                group.cancelAll()
+            }
             try await body()
         }
     }

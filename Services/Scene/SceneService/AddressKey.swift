@@ -5,8 +5,8 @@ struct AddressKey: Hashable, Sendable {
     /// nil for loopback, which is never counted.
     let text: String?
 
-    /// Anything that is no address is counted under its own text: an odd spelling buys no fresh budget
-    /// beyond that one.
+    /// Anything that is no address is counted under its own text: an odd spelling buys no fresh
+    /// budget beyond that one.
     init(_ address: String) {
         let trimmed = address.prefix { $0 != "%" }
         if let four = Self.ipv4(trimmed) {

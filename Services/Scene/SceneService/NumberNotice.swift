@@ -5,7 +5,8 @@ import Messages
 import Primitives
 import Storage
 
-/// The notice to the old number that it was replaced: written with the end of the run, sent after it.
+/// The notice to the old number that it was replaced: written with the end of the run, sent after
+/// it.
 struct NumberNotice: Codable, Sendable {
     static let kind = "number_changed"
 

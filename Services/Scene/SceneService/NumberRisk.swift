@@ -55,9 +55,9 @@ extension SceneDesk {
         }
     }
 
-    /// A typed number that is not the account's costs an attempt of that number, and one of those with
-    /// which the account's number could be found out by trying; these bound everybody, or the answer
-    /// itself would tell.
+    /// A typed number that is not the account's costs an attempt of that number, and one of those
+    /// with which the account's number could be found out by trying; these bound everybody, or the
+    /// answer itself would tell.
     private func checkTyped(
         _ number: PhoneNumber, against bound: PhoneNumber, _ windows: [FrequencyWindow]?,
         _ rows: inout Rows

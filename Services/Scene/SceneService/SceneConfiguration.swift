@@ -1,15 +1,17 @@
-import Primitives
+import Effects
 
-/// What an operator may set of the scene service. Every default is the design's.
-package struct SceneConfiguration: Codable, Sendable, Equatable {
+/// `[scene]` of `etc/fusion.toml`. Every default is the design's.
+package struct SceneConfiguration: DaemonConfiguration, Equatable {
+    package static let section = "scene"
+
     /// A run ends this long after the last thing that its client did. 60…7200.
     package var idleSeconds: Int64 = 1_800
     /// A run ends this long after its start at the latest. 60…86400, not below `idleSeconds`.
     package var runSeconds: Int64 = 7_200
     /// How long an ended run can still be read. 60…2592000; a week.
     package var keptSeconds: Int64 = 604_800
-    /// Scene starts by one address (IPv4, IPv6 /64) per rolling hour; 0 allows none. Loopback is never
-    /// counted.
+    /// Scene starts by one address (IPv4, IPv6 /64) per rolling hour; 0 allows none. Loopback is
+    /// never counted.
     package var startsByAddressPerHour = 300
     /// How often runs whose time is over are ended and open requests are carried on. 1…3600.
     package var sweepSeconds: Int64 = 10
@@ -22,7 +24,7 @@ package struct SceneConfiguration: Codable, Sendable, Equatable {
         var problems: [String] = []
         func check(_ name: String, _ value: Int64, _ range: ClosedRange<Int64>) {
             if !range.contains(value) {
-                problems.append("\(name): must lie in \(range.lowerBound)…\(range.upperBound)")
+                problems.append("scene.\(name) must lie in \(range.lowerBound)…\(range.upperBound)")
             }
         }
         check("idleSeconds", idleSeconds, 60...7_200)
@@ -31,7 +33,9 @@ package struct SceneConfiguration: Codable, Sendable, Equatable {
         check("startsByAddressPerHour", Int64(startsByAddressPerHour), 0...10_000)
         check("sweepSeconds", sweepSeconds, 1...3_600)
         check("giveUpSeconds", giveUpSeconds, 10...3_600)
-        if runSeconds < idleSeconds { problems.append("runSeconds: is below idleSeconds") }
+        if runSeconds < idleSeconds {
+            problems.append("scene.runSeconds is below scene.idleSeconds")
+        }
         return problems
     }
 
@@ -39,27 +43,5 @@ package struct SceneConfiguration: Codable, Sendable, Equatable {
         RunRetention(
             limits: RunLimits(idle: .seconds(idleSeconds), total: .seconds(runSeconds)),
             kept: .seconds(keptSeconds))
-    }
-}
-
-extension SceneConfiguration {
-    private enum CodingKeys: String, CodingKey {
-        case idleSeconds, runSeconds, keptSeconds, startsByAddressPerHour, sweepSeconds,
-            giveUpSeconds
-    }
-
-    /// Absent fields take their defaults.
-    package init(from decoder: any Decoder) throws {
-        self.init()
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        idleSeconds = try values.decodeIfPresent(Int64.self, forKey: .idleSeconds) ?? idleSeconds
-        runSeconds = try values.decodeIfPresent(Int64.self, forKey: .runSeconds) ?? runSeconds
-        keptSeconds = try values.decodeIfPresent(Int64.self, forKey: .keptSeconds) ?? keptSeconds
-        startsByAddressPerHour =
-            try values.decodeIfPresent(Int.self, forKey: .startsByAddressPerHour)
-            ?? startsByAddressPerHour
-        sweepSeconds = try values.decodeIfPresent(Int64.self, forKey: .sweepSeconds) ?? sweepSeconds
-        giveUpSeconds =
-            try values.decodeIfPresent(Int64.self, forKey: .giveUpSeconds) ?? giveUpSeconds
     }
 }

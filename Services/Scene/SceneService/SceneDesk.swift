@@ -3,8 +3,8 @@ import Messages
 import Primitives
 import Storage
 
-/// One run on the table of one transaction: loaded, told things, put back. It performs nothing; what a
-/// walk needs from outside is answered from rows, or named in `need`.
+/// One run on the table of one transaction: loaded, told things, put back. It performs nothing;
+/// what a walk needs from outside is answered from rows, or named in `need`.
 struct SceneDesk {
     let facts: RunFacts
     let map: SceneMap
@@ -109,8 +109,8 @@ struct SceneDesk {
         return .safe
     }
 
-    /// The branches of a splitter, the chosen one first. A weight names a target of either list; the
-    /// same place in the other list is the same branch.
+    /// The branches of a splitter, the chosen one first. A weight names a target of either list;
+    /// the same place in the other list is the same branch.
     private func branches(_ node: SceneNode) -> [String] {
         let targets = map.targets(node, .success)
         let lists = [node.success, node.successWithGraphic ?? node.success]
@@ -120,7 +120,8 @@ struct SceneDesk {
         }
         let sum = weights.reduce(0, +)
         guard sum > 0 else { return targets }
-        // Eight bytes of a keyed hash: a client cannot choose its branch, and a retry gets the same.
+        // Eight bytes of a keyed hash: a client cannot choose its branch, and a retry gets the
+        // same.
         let hash = tools.splitDigest.digest("\(facts.runId)\0\(node.nodeId)").bytes.prefix(8)
             .reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         var draw = Int(hash % UInt64(sum))
@@ -133,7 +134,8 @@ struct SceneDesk {
 
     // MARK: Putting back
 
-    /// Writes the run, its new events, and at the end of a changed number the notice to the old one.
+    /// Writes the run, its new events, and at the end of a changed number the notice to the old
+    /// one.
     mutating func save(_ rows: inout Rows) {
         if run.state == .passed, run.notes.contains(where: { $0.name == "ended" }) {
             putNotice(&rows)
@@ -179,8 +181,8 @@ struct DeskTools: Sendable {
     }
 }
 
-/// What the last round of a decision found, for the shell: which text must be opened first, and what
-/// happened to the run. Decisions read nothing of it.
+/// What the last round of a decision found, for the shell: which text must be opened first, and
+/// what happened to the run. Decisions read nothing of it.
 final class SceneTrace: Sendable {
     private struct State {
         var need: UpgoingNeed?

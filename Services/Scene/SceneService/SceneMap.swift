@@ -4,8 +4,9 @@ import Primitives
 /// An edge of a node.
 package enum Edge: String, Codable, Sendable { case success, failure }
 
-/// A template as one run walks it: the graph, what the scheme changed in it, and what the client can
-/// show. A value; the same run always gets the same one, because a run keeps its scheme's version.
+/// A template as one run walks it: the graph, what the scheme changed in it, and what the client
+/// can show. A value; the same run always gets the same one, because a run keeps its scheme's
+/// version.
 package struct SceneMap: Sendable {
     package let templateId: String
     package let schemeCode: String
@@ -114,8 +115,8 @@ package struct SceneMap: Sendable {
         case unknown
     }
 
-    /// A scene that names the account's number somewhere (pre-filled or checked) is about that number,
-    /// until it was proven half-way; then it is about another one.
+    /// A scene that names the account's number somewhere (pre-filled or checked) is about that
+    /// number, until it was proven half-way; then it is about another one.
     func numberOwner(_ numbers: RunNumbers, halfwayPassed: Bool) -> NumberOwner {
         if halfwayPassed {
             return numbers.old.map { .notOld($0) } ?? .unknown

@@ -133,8 +133,8 @@ extension SceneService {
 }
 
 extension SceneDesk {
-    /// The number that a PASS on record proves at the current node; nil without one, or for a number that
-    /// cannot be the right one here.
+    /// The number that a PASS on record proves at the current node; nil without one, or for a
+    /// number that cannot be the right one here.
     func proven(_ status: RunStatus) -> PhoneNumber? {
         guard status.passed, let number = status.number else { return nil }
         if run.halfwayPassed {

@@ -4,9 +4,9 @@ package import Primitives
 
 /// One execution of a scene.
 ///
-/// Moves: waiting → waiting (a node was left for another, or told something), waiting → passed, failed,
-/// stopped or expired. Nothing leaves the last four. `step` is raised at every node that is entered and
-/// at an end by an edge; whoever names another step changes nothing.
+/// Moves: waiting → waiting (a node was left for another, or told something), waiting → passed,
+/// failed, stopped or expired. Nothing leaves the last four. `step` is raised at every node that
+/// is entered and at an end by an edge; whoever names another step changes nothing.
 ///
 /// Invariants: `nodeId` is set exactly while waiting; passed means that the last walk began with a
 /// proof and met nothing that failed; `maskTokensCount` ≤ `maskTokensMax`.
@@ -112,8 +112,8 @@ package struct SceneRun: Codable, Sendable, Equatable {
     }
 
     /// Leaves the current node.
-    /// - Parameter proven: the number that a PASS on record is for. Only a walk that begins with one
-    ///   can end passed.
+    /// - Parameter proven: the number that a PASS on record is for. Only a walk that begins with
+    ///   one can end passed.
     package mutating func leave(
         by edge: Edge, proven: PhoneNumber? = nil, on map: SceneMap
     ) -> Arrival {
@@ -311,8 +311,8 @@ package struct SceneRun: Codable, Sendable, Equatable {
         note("token_won", node, resultCode)
     }
 
-    /// A send to this number that was begun and never settled: its outcome is unknown, and asking again
-    /// under its ordinal finds it out.
+    /// A send to this number that was begun and never settled: its outcome is unknown, and asking
+    /// again under its ordinal finds it out.
     func openSend(to number: PhoneNumber) -> Int? {
         numbers.sending == number ? sendsCount : nil
     }

@@ -29,8 +29,8 @@ package struct SceneService: Sendable {
     let known = KnownRuns()
     let outbox: OutboxPump
 
-    /// Keys of the four keyed digests, each of its own purpose so that a value of one says nothing to
-    /// another.
+    /// Keys of the four keyed digests, each of its own purpose so that a value of one says nothing
+    /// to another.
     package struct Digests: Sendable {
         /// Names of stored answers, and their bodies.
         let answers: any KeyedDigest
@@ -144,8 +144,8 @@ package struct SceneService: Sendable {
     /// Texts that one decision may need before it stands.
     static let openingsMax = 4
 
-    /// Runs a decision. Where its walk would enter an up-going node, the node's text is opened first and
-    /// the decision runs again; so the move and the text appear in one transaction.
+    /// Runs a decision. Where its walk would enter an up-going node, the node's text is opened
+    /// first and the decision runs again; so the move and the text appear in one transaction.
     func walking(
         _ runId: RunID, _ context: CallContext,
         _ decide: @Sendable (DeskTools, [PreparedUpgoing]) async throws(ServiceFailure) -> SceneView

@@ -16,8 +16,7 @@ extension SceneService {
         let input = typed(request.input, map)
         let now = clock.now()
         let reference = Hex.encode(random.bytes(16))
-        let open = Lock<ScenePlan?>(nil)
-        let view = try await walking(facts.runId, context) {
+        return try await walking(facts.runId, context) {
             tools, prepared throws(ServiceFailure) in
             let begun: Begun<ScenePlan, SceneView> = try await answers.begin(key) {
                 rows throws(ServiceFailure) in
@@ -40,11 +39,9 @@ extension SceneService {
             switch begun {
             case .answered(let view): return view
             case .started(let plan), .resumed(let plan):
-                open.withLock { $0 = plan }
                 return try await carry(plan, key, entry, context)
             }
         }
-        return view
     }
 
     /// Asks what a plan asks and settles it. Whoever comes second gets the first one's answer.
@@ -98,8 +95,8 @@ extension SceneService {
 }
 
 extension SceneDesk {
-    /// The answer to a call that changes nothing: it named another step, or the run's time was over.
-    /// nil: the run waits at that step.
+    /// The answer to a call that changes nothing: it named another step, or the run's time was
+    /// over. nil: the run waits at that step.
     /// - Throws: `run_ended` for the last step of a run that had ended before.
     mutating func unmoved(step: Int, _ rows: inout Rows) throws(ServiceFailure) -> SceneView? {
         if run.state.isEnd, !run.notes.isEmpty {

@@ -4,8 +4,8 @@ import Messages
 import Primitives
 package import Storage
 
-/// What of a run never changes. Held in memory too, so that a call knows its scheme's version and can
-/// judge its run key before it asks for anything.
+/// What of a run never changes. Held in memory too, so that a call knows its scheme's version and
+/// can judge its run key before it asks for anything.
 package struct RunFacts: Codable, Sendable, Equatable {
     let runId: RunID
     let templateId: String

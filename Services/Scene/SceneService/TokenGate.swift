@@ -3,12 +3,13 @@ package import Effects
 import Messages
 import Primitives
 
-/// Lets a client in by its auth token: the signature offline against the published keys, then the token
-/// service's word on revocation and the scheme, which is never cached.
+/// Lets a client in by its auth token: the signature offline against the published keys, then the
+/// token service's word on revocation and the scheme, which is never cached.
 package struct TokenGate: Sendable {
     /// A set of keys is asked for again after so long.
     package static let keysFreshFor = Duration.seconds(300)
-    /// An unknown key asks again at most once per so long: forged tokens cost the token service nothing.
+    /// An unknown key asks again at most once per so long: forged tokens cost the token service
+    /// nothing.
     package static let refetchGap = Duration.seconds(5)
 
     private struct Held: Sendable {
@@ -43,8 +44,8 @@ package struct TokenGate: Sendable {
         let boundNumber: PhoneNumber?
     }
 
-    /// - Throws: `token_invalid`, `token_expired`, `token_revoked`, `scheme_disabled`; `not_allowed` for
-    ///   an integrator with a token of another's scheme.
+    /// - Throws: `token_invalid`, `token_expired`, `token_revoked`, `scheme_disabled`;
+    ///   `not_allowed` for an integrator with a token of another's scheme.
     func admit(
         _ token: Secret<String>, _ context: CallContext
     ) async throws(ServiceFailure) -> Permit {

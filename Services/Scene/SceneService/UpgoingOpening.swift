@@ -3,9 +3,9 @@ import Effects
 import Messages
 import Primitives
 
-/// The text that a walk would need at an up-going node it is about to enter. It is opened before the
-/// transaction that enters, so that no client ever sees such a node without its text; a text whose
-/// transaction fails is used by the next try, or expires unused.
+/// The text that a walk would need at an up-going node it is about to enter. It is opened before
+/// the transaction that enters, so that no client ever sees such a node without its text; a text
+/// whose transaction fails is used by the next try, or expires unused.
 struct UpgoingNeed: Sendable, Equatable {
     let step: Int
     let nodeId: String

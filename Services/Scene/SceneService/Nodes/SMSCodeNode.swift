@@ -3,8 +3,8 @@ import Messages
 import Primitives
 import Storage
 
-/// A code by SMS: `{send, number?}` sends it, `{code}` turns what was typed into a mask token without
-/// comparing it.
+/// A code by SMS: `{send, number?}` sends it, `{code}` turns what was typed into a mask token
+/// without comparing it.
 struct SMSCodeNode: WaitingNode {
     static let kind = NodeKind.smsCode
 
@@ -66,8 +66,8 @@ struct SMSCodeNode: WaitingNode {
         _ number: PhoneNumber, _ ordinal: Int, at node: SceneNode, _ desk: SceneDesk
     ) -> NodeQuestion {
         let (map, facts) = (desk.map, desk.facts)
-        // A number that the person typed and that must be checked says nothing of who asks: strangers
-        // could use up the owner's budget with it.
+        // A number that the person typed and that must be checked says nothing of who asks:
+        // strangers could use up the owner's budget with it.
         let isOwners = !node.checksNumber && number == desk.run.numbers.bound
         let request = SendCode(
             schemeCode: facts.schemeCode, purpose: map.purpose, number: number.e164,
@@ -97,8 +97,8 @@ struct SMSCodeNode: WaitingNode {
             {
                 return .tooRisky
             }
-            // Named by the run and not by the request: a person who asks again after an answer was lost
-            // gets the first send's outcome.
+            // Named by the run and not by the request: a person who asks again after an answer was
+            // lost gets the first send's outcome.
             var options = call.options("send")
             options.requestKey = "\(call.plan.runId)/\(call.plan.step)/send/\(ordinal)"
             do throws(ServiceFailure) {

@@ -2,8 +2,8 @@ import Messages
 import Primitives
 import Storage
 
-/// The person sends a text from the handset. Whether it arrived is asked when the app server verifies,
-/// not here.
+/// The person sends a text from the handset. Whether it arrived is asked when the app server
+/// verifies, not here.
 struct UpgoingNode: WaitingNode {
     static let kind = NodeKind.upgoingSMS
     static let won = 600_007

@@ -6,8 +6,9 @@ import Storage
 
 /// One kind of node that waits for the client. It holds no state of its own: the run does.
 ///
-/// An input goes three ways: `take` decides in the first transaction, `ask` calls other services outside
-/// any, `settle` records the answer in the last one. A node that asks nobody returns `.done`.
+/// An input goes three ways: `take` decides in the first transaction, `ask` calls other services
+/// outside any, `settle` records the answer in the last one. A node that asks nobody returns
+/// `.done`.
 protocol WaitingNode: Sendable {
     static var kind: NodeKind { get }
 
@@ -16,8 +17,8 @@ protocol WaitingNode: Sendable {
         _ input: TypedInput, at node: SceneNode, _ desk: inout SceneDesk, _ rows: inout Rows
     ) throws(ServiceFailure) -> NodeStep
 
-    /// - Throws: only what says nothing about the request (`SceneFailure.isPassing`); every other refusal
-    ///   is an answer.
+    /// - Throws: only what says nothing about the request (`SceneFailure.isPassing`); every other
+    ///   refusal is an answer.
     func ask(_ question: NodeQuestion, _ call: NodeCall) async throws(ServiceFailure) -> NodeAnswer
 
     /// The run is still at this node and step.
@@ -28,7 +29,8 @@ protocol WaitingNode: Sendable {
     ) throws(ServiceFailure)
 }
 
-/// An input with its number read beforehand; a number that cannot be read matters only where it is used.
+/// An input with its number read beforehand; a number that cannot be read matters only where it is
+/// used.
 struct TypedInput: Sendable {
     let input: NodeInput
     let number: Result<PhoneNumber, ServiceFailure>?
@@ -39,7 +41,8 @@ enum NodeStep: Sendable {
     case ask(NodeQuestion)
 }
 
-/// What a node asks other services. Kept sealed while the answer is open, so that anybody can ask again.
+/// What a node asks other services. Kept sealed while the answer is open, so that anybody can ask
+/// again.
 enum NodeQuestion: Codable, Sendable {
     /// - Parameter ordinal: of the send within the run; names it at the callee.
     case send(SendCode, number: PhoneNumber, ordinal: Int)
