@@ -34,6 +34,7 @@ package final class World: Sendable {
     private let violations = Lock<[Violation]>([])
     private let digest = Lock<UInt64>(0xcbf2_9ce4_8422_2325)
     private let events = Lock<[String]>([])
+    private let tallies = Lock<[String: Int]>([:])
 
     package init(seed: UInt64, plan: FaultPlan? = nil) {
         self.seed = seed
@@ -71,6 +72,14 @@ package final class World: Sendable {
 
     package var eventDigest: UInt64 { digest.withLock { $0 } }
     package var lastEvents: [String] { events.withLock { $0 } }
+
+    /// Counts that something worth checking really happened, so that a run that checks nothing shows.
+    package func tally(_ what: String, _ count: Int) {
+        note("\(what): \(count)")
+        tallies.withLock { $0[what, default: 0] += count }
+    }
+
+    package var tally: [String: Int] { tallies.withLock { $0 } }
 
     package func violate(_ rule: String, _ text: String) {
         note("VIOLATION \(rule) \(text)")
