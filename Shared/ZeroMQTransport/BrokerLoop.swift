@@ -72,8 +72,9 @@ struct BrokerLoop: ~Copyable {
         free(userIDName)
     }
 
-    /// Returns when told to stop; the socket stays open for its owner.
-    mutating func run() {
+    /// Returns when told to stop; the socket stays open for its owner, who calls what is returned
+    /// when it has closed it.
+    mutating func run() -> @Sendable () -> Void {
         var trafficAt = SteadyTime.now()
         while true {
             var now = SteadyTime.now()
@@ -81,7 +82,7 @@ struct BrokerLoop: ~Copyable {
             while received < Bound.receivesMax, receive(now) { received += 1 }
             machine.tick(now: now)
             perform(now)
-            if obeyControls(now) { return }
+            if let done = obeyControls(now) { return done }
             if received > 0 {
                 trafficAt = now
                 continue
@@ -217,8 +218,8 @@ struct BrokerLoop: ~Copyable {
 
     // MARK: Control
 
-    /// True when the loop must end.
-    private mutating func obeyControls(_ now: SteadyTime) -> Bool {
+    /// Not nil when the loop must end.
+    private mutating func obeyControls(_ now: SteadyTime) -> (@Sendable () -> Void)? {
         shared.wake.clear()
         if let drain, machine.isIdle || now >= drain.until {
             self.drain = nil
@@ -244,11 +245,10 @@ struct BrokerLoop: ~Copyable {
                 shared.wake.set()
             case .stop(let done):
                 report(now)
-                done()
-                return true
+                return done
             }
         }
-        return false
+        return nil
     }
 
     private mutating func report(_ now: SteadyTime) {

@@ -141,6 +141,20 @@ package final class BrokerServer: Sendable {
         for domain in domains { context.zap.forget(domain) }
     }
 
+    /// As `stop`; returns when the endpoints are free again.
+    package func stopAndWait() async {
+        let isMine = isStopped.withLock { stopped in
+            defer { stopped = true }
+            return !stopped
+        }
+        guard isMine else { return }
+        for domain in domains { context.zap.forget(domain) }
+        await withCheckedContinuation { continuation in
+            shared.post(.stop { continuation.resume() })
+        }
+        file?.release()
+    }
+
     package var counters: BrokerCounters { shared.state.withLock { $0.counters } }
     /// Messages dropped because their peer no longer reads.
     package var peersFullCount: Int64 { shared.state.withLock { $0.peersFull } }
@@ -194,8 +208,9 @@ package final class BrokerServer: Sendable {
             let owned = ZeroMQSocket(adopting: raw)
             var loop = BrokerLoop(
                 socket: owned, shared: shared, limits: limits, spinMicroseconds: spin)
-            loop.run()
+            let done = loop.run()
             owned.close(flush: Bound.flushSpan)
+            done()
         }
     }
 

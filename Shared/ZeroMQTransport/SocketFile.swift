@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// The folder, lock and file of an ipc endpoint. The lock is held as long as this value lives: a
 /// second broker on the same path is refused, where libzmq itself would steal the path without an
@@ -21,6 +22,7 @@ final class SocketFile: Sendable {
 
     let path: String
     private let lock: Int32
+    private let isReleased = Atomic(false)
 
     init(path: String) throws {
         guard path.utf8.count <= Bound.socketPathBytesMax else { throw Problem.pathTooLong(path) }
@@ -41,5 +43,10 @@ final class SocketFile: Sendable {
         unlink(path)
     }
 
-    deinit { close(lock) }
+    /// Lets another broker have the path.
+    func release() {
+        if !isReleased.exchange(true, ordering: .acquiringAndReleasing) { close(lock) }
+    }
+
+    deinit { release() }
 }

@@ -20,7 +20,8 @@ enum TestContext {
     }
 }
 
-/// A broker on an ipc path and a free tcp port of its own. The tests' uid is the owner; two keys are known.
+/// A broker on an ipc path and a free tcp port of its own. The tests' uid is the owner; two keys
+/// are known.
 struct TestBus {
     let server: BrokerServer
     let settings: BrokerServer.Settings
@@ -68,7 +69,8 @@ struct TestBus {
         let listener: ZeroMQListener
     }
 
-    /// Runs `body` while one worker serves `service`; by default it answers who called and the body.
+    /// Runs `body` while one worker serves `service`; by default it answers who called and the
+    /// body.
     func serving(
         _ service: String, credit: Int = 64, isRetrySafe: Bool = true,
         handler: @escaping BusHandler = TestBus.echo, _ body: (Serving) async throws -> Void
