@@ -225,8 +225,17 @@ private func bytes(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
                     counts[place][Int(character) - 48] += 1
                 }
             }
-            let expected = Double(drawn) / Double(size)
-            for place in counts {
+            // All places together, since a bias of single letters is small: without rejection, eight
+            // letters of 62 would come a quarter too often, and six digits of ten by 1.6 in a hundred.
+            var pooled = Array(repeating: 0, count: size)
+            for number in 0..<drawn {
+                let code = codes.code(
+                    challengeID: "chl_\(number)", sequence: 1, length: 64, alphabet: alphabet,
+                    version: 1)
+                for character in (code?.reveal() ?? "").utf8 { pooled[Int(character) - 48] += 1 }
+            }
+            for place in counts + [pooled] {
+                let expected = Double(place.reduce(0, +)) / Double(size)
                 let chiSquared = place.reduce(0.0) { sum, count in
                     sum + (Double(count) - expected) * (Double(count) - expected) / expected
                 }

@@ -10,7 +10,8 @@ import Testing
     private func plan(_ flags: String..., home: Bool = true) -> ChildPlan {
         ChildPlan(
             name: "probe", executable: builtProduct("daemon-probe"),
-            arguments: (home ? ["--home", folder.path] : []) + flags,
+            // Should the tests themselves crash, no probe stays behind.
+            arguments: ["--die-with-parent"] + (home ? ["--home", folder.path] : []) + flags,
             environment: ["SWIFT_BACKTRACE": "enable=no"])
     }
 
