@@ -1,9 +1,9 @@
 package import Effects
 package import Primitives
 
-/// Signatures and MACs without a C library: forgeable, but repeatable, and strict about every byte of
-/// message and key. Rules about who may sign what are tested with it; the real algorithms have tests of
-/// their own.
+/// Signatures and MACs without a C library: forgeable, but repeatable, and strict about every byte
+/// of message and key. Rules about who may sign what are tested with it; the real algorithms have
+/// tests of their own.
 package struct FakeSigner: TokenSigner, MessageAuthenticator {
     private let random: any RandomSource
 

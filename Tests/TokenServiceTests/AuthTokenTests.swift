@@ -128,7 +128,7 @@ struct AuthTokenTests {
     }
 
     @Test(
-        "revoked, expired, switched off, foreign and broken tokens are inactive, each with its reason"
+        "revoked, expired, switched off and broken tokens are inactive, each with its reason"
     )
     func inactivity() async throws {
         let world = TokenWorld()

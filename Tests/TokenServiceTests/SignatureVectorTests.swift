@@ -23,6 +23,7 @@ struct SignatureVectorTests {
         var testDescription: String { name }
     }
 
+    private static let acs3 = "ACS3-HMAC-SHA256\n"
     private static let key = "LTAI5tExampleKeyId0001"
     private static let secret = "ExampleSecretForTestsOnly0001"
 
@@ -31,20 +32,20 @@ struct SignatureVectorTests {
             name: "documented sample, RunInstances", keyID: "YourAccessKeyId",
             secret: "YourAccessKeySecret", algorithm: .acs3HMACSHA256,
             text:
-                "ACS3-HMAC-SHA256\n7ea06492da5221eba5297e897ce16e55f964061054b7695beedaac1145b1e259",
+                acs3 + "7ea06492da5221eba5297e897ce16e55f964061054b7695beedaac1145b1e259",
             signature: "06563a9e1b43f5dfe96b81484da74bceab24a1d853912eee15083a6f0f3283c0"),
         Vector(
             name: "client 2.0.0, SendSmsVerifyCode", keyID: key, secret: secret,
             algorithm: .acs3HMACSHA256,
             text:
-                "ACS3-HMAC-SHA256\nd69bf6ca80537e8b1d9849d97ef8668037539f97ef0c2564841a68e9f984f2fe",
+                acs3 + "d69bf6ca80537e8b1d9849d97ef8668037539f97ef0c2564841a68e9f984f2fe",
             signature: "6c424cee971bc9b349d72de3bcfccfc5f94ee769789d8cf3861e19ef25f1c8e6"),
         Vector(
             name: "client 2.0.0 with STS, GetFusionAuthToken", keyID: "STS.ExampleKeyId0001",
             secret: "ExampleStsSecret0001", securityToken: "ExampleSecurityToken/+==",
             algorithm: .acs3HMACSHA256,
             text:
-                "ACS3-HMAC-SHA256\n16b15023b5fdf7919bfc9fb48e8a026d7eb01252ab0013a1fa74948fcd5301e4",
+                acs3 + "16b15023b5fdf7919bfc9fb48e8a026d7eb01252ab0013a1fa74948fcd5301e4",
             signature: "4ca46b0463a869f729f6d31ef549b625ee0014b6306efc2dd5359922dd7a4e50"),
         Vector(
             name: "client 1.2.2, GetFusionAuthToken", keyID: key, secret: secret,

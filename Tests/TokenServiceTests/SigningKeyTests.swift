@@ -75,7 +75,7 @@ struct SigningKeyTests {
     }
 
     @Test(
-        "after a rotation on one instance the other shows, signs with and accepts the new key at once"
+        "after a rotation on one instance the other shows and accepts the new key at once"
     )
     func rotationAcrossInstances() async throws {
         let world = TokenWorld(real: true)

@@ -156,7 +156,8 @@ struct CallWindow: StoredRow, Equatable {
     }
 }
 
-/// A nonce that was used, and by which request: a delivery of the same request gets its answer again.
+/// A nonce that was used, and by which request: a delivery of the same request gets its answer
+/// again.
 struct NonceRow: StoredRow, Equatable {
     /// Twice the window of the timestamp: a call is acceptable from 15 minutes before its timestamp
     /// to 15 minutes after it.

@@ -51,8 +51,8 @@ struct CodeSpace: Sendable, Equatable {
     func shortfall(liveCodes: Int) -> String? {
         guard chargesMax < liveCodes else { return nil }
         return """
-            \(length) characters out of \(alphabetCount) allow ⌊10⁻³ × \(alphabetCount)^\(length)⌋ = \
-            \(chargesMax) charges in 24 hours, and one wrong guess costs \(liveCodes)
+            \(length) characters out of \(alphabetCount) allow ⌊10⁻³ × \(alphabetCount)^\(length)⌋ \
+            = \(chargesMax) charges in 24 hours, and one wrong guess costs \(liveCodes)
             """
     }
 }

@@ -1,5 +1,5 @@
-/// How many SMS parts a text takes (3GPP TS 23.038): 160 characters of the GSM alphabet or 70 UTF-16
-/// units in one part, 153 or 67 in each of several.
+/// How many SMS parts a text takes (3GPP TS 23.038): 160 characters of the GSM alphabet or 70
+/// UTF-16 units in one part, 153 or 67 in each of several.
 struct MessageParts: Sendable, Equatable {
     let count: Int
     /// The first character that the GSM alphabet lacks; nil when the text fits it.
@@ -18,8 +18,8 @@ struct MessageParts: Sendable, Equatable {
 
     private static let basic = Set(
         """
-        @£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZ\
-        ÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà
+        @£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&'()*+,-./0123456789:;<=>?¡\
+        ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà
         """)
     /// Two units each.
     private static let extended = Set("^{}\\[~]|€")

@@ -13,8 +13,8 @@ struct SigningKeyRecord: Codable, Sendable, Equatable {
     fileprivate(set) var retiredAt: WallTime?
 }
 
-/// All signing keys, in one row: whoever reads it sees one current key, and two instances that start
-/// or rotate together write the same row, so one of them wins.
+/// All signing keys, in one row: whoever reads it sees one current key, and two instances that
+/// start or rotate together write the same row, so one of them wins.
 ///
 /// Moves of a key: current → retired (published) → retired (kept) → gone.
 /// Invariant: there is a current key, and it is the first.
