@@ -17,7 +17,8 @@ public enum SceneLint {
         return SceneWalks(graph).problems()
     }
 
-    /// What a scheme changes in a template: its own graph, or what it sets at nodes of the standard one.
+    /// What a scheme changes in a template: its own graph, or what it sets at nodes of the
+    /// standard one.
     public static func problems(in policy: TemplatePolicy) -> [String] {
         guard let graph = policy.graph ?? StandardScenes.graph(policy.templateId) else {
             return ["template \(policy.templateId): no such template, and no graph of its own"]

@@ -92,8 +92,8 @@ struct SceneWalks {
         return reach(from: next(index), next)[index]
     }
 
-    /// Nodes that can be entered while the last step before was no proof: a proving node was never left
-    /// by its success edge, or something failed since.
+    /// Nodes that can be entered while the last step before was no proof: a proving node was never
+    /// left by its success edge, or something failed since.
     private func reachedUnproven(_ begin: Int) -> [Bool] {
         let count = graph.nodes.count
         // Position `index + count` stands for the node entered with a proof.

@@ -1,5 +1,5 @@
-/// The five scenes of the original, as data: nodes, edges and windows exactly as its client SDK ships
-/// them. `deploy/scenes/<id>.json` holds the same; a test keeps the two equal.
+/// The five scenes of the original, as data: nodes, edges and windows exactly as its client SDK
+/// ships them. `deploy/scenes/<id>.json` holds the same; a test keeps the two equal.
 ///
 /// One setting is left out on purpose: the original's codes have 4 digits. Here the scheme's policy
 /// decides, 6 digits unless it says otherwise, and a graph of a scheme's own may set `codeLength`.
@@ -40,8 +40,8 @@ public enum StandardScenes {
 // MARK: - 100001
 
 extension StandardScenes {
-    /// Device risk → splitter → (graphic) → number authentication → phone score; SMS and up-going SMS
-    /// as fall-backs.
+    /// Device risk → splitter → (graphic) → number authentication → phone score; SMS and up-going
+    /// SMS as fall-backs.
     static var login: SceneGraph {
         let scene = SceneBuilder(loginOrRegister)
         return scene.graph(

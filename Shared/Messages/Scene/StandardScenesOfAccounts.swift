@@ -1,7 +1,7 @@
 /// 100002…100005: the scenes of an account that exists already.
 extension StandardScenes {
-    /// Device risk → (graphic) → SMS to the old number, half-way → number risk → SMS to the new number;
-    /// up-going SMS as the fall-back.
+    /// Device risk → (graphic) → SMS to the old number, half-way → number risk → SMS to the new
+    /// number; up-going SMS as the fall-back.
     static var numberChange: SceneGraph {
         let scene = SceneBuilder(changeNumber)
         return scene.graph(
@@ -17,7 +17,8 @@ extension StandardScenes {
             ])
     }
 
-    /// Device risk → (graphic) → number risk → SMS to the typed number, which must be the account's.
+    /// Device risk → (graphic) → number risk → SMS to the typed number, which must be the
+    /// account's.
     static var passwordReset: SceneGraph {
         typedNumber(resetPassword, "Reset password", validityCheck: true)
     }
