@@ -95,16 +95,12 @@ public struct CallContext: Sendable {
         deadline.map { max(.zero, $0 - pause.steadyNow()) }
     }
 
-    /// Options for a call to another service in the middle of this one: the step's own request key,
-    /// the time
-    /// that is left minus the margin, the same trace.
-    package func nested(_ key: AnswerKey, _ step: String, _ pause: any Pause) -> CallOptions {
-        CallOptions(
-            requestKey: key.step(step), timeout: nestedTimeout(pause), traceID: traceID,
-            spanID: spanID)
-    }
-
-    /// The same for a read.
+    /// Options for a call to another service in the middle of this one: the time that is left minus
+    /// the
+    /// margin, the same trace. A nested write adds a request key that names what it is done for (a
+    /// run and a
+    /// reference in its plan, a verification id), never the outer caller's key: the callee sees one
+    /// caller.
     package func nested(_ pause: any Pause) -> CallOptions {
         CallOptions(timeout: nestedTimeout(pause), traceID: traceID, spanID: spanID)
     }

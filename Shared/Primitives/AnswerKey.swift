@@ -28,7 +28,4 @@ public struct AnswerKey: Hashable, Sendable {
         Self(
             scope: scope, method: method, key: key, body: body, isChosenByCaller: isChosenByCaller)
     }
-
-    /// The key under which step `step` of this request calls another service.
-    public func step(_ step: String) -> String { "\(key)/\(step)" }
 }
