@@ -78,7 +78,6 @@ struct PolicyReviewTests {
         #expect(fields(SchemePolicy(codeLifetimeSeconds: 59)) == ["policy.codeLifetimeSeconds"])
         #expect(fields(SchemePolicy(codeLifetimeSeconds: 601)) == ["policy.codeLifetimeSeconds"])
         #expect(fields(SchemePolicy(cooldownSeconds: 0)) == ["policy.cooldownSeconds"])
-        #expect(fields(SchemePolicy(reuseProofSeconds: 0)) == ["policy.reuseProofSeconds"])
         #expect(
             texts(
                 SchemePolicy(

@@ -12,7 +12,6 @@ struct PolicyReview: Sendable {
 
     static let lifetimeRange: ClosedRange<Int64> = 60...600
     static let cooldownRange: ClosedRange<Int64> = 1...3_600
-    static let reuseRange: ClosedRange<Int64> = 1...3_600
     static let policyBytesMax = 65_536
     static let listCountMax = 100
     /// Findings that one answer names.
@@ -89,9 +88,6 @@ struct PolicyReview: Sendable {
         }
         if let span = policy.cooldownSeconds, !Self.cooldownRange.contains(span) {
             findings.append(Self.range("policy.cooldownSeconds", Self.cooldownRange))
-        }
-        if let span = policy.reuseProofSeconds, !Self.reuseRange.contains(span) {
-            findings.append(Self.range("policy.reuseProofSeconds", Self.reuseRange))
         }
         return findings
     }

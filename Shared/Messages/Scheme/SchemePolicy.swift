@@ -129,9 +129,6 @@ public struct SchemePolicy: Codable, Sendable, Hashable {
     public let graphicCheck: Bool?
     /// Tell the old number of a change; default yes.
     public let notifyOldNumber: Bool?
-    /// A PASS this fresh for the same number and device spares a second SMS inside the scheme; nil
-    /// never.
-    public let reuseProofSeconds: Int64?
     public let testNumbers: [TestNumber]?
     public let wordings: [MessageWording]?
     public let templates: [TemplatePolicy]?
@@ -153,7 +150,6 @@ public struct SchemePolicy: Codable, Sendable, Hashable {
         webOTPHost: String? = nil,
         graphicCheck: Bool? = nil,
         notifyOldNumber: Bool? = nil,
-        reuseProofSeconds: Int64? = nil,
         testNumbers: [TestNumber]? = nil,
         wordings: [MessageWording]? = nil,
         templates: [TemplatePolicy]? = nil
@@ -172,7 +168,6 @@ public struct SchemePolicy: Codable, Sendable, Hashable {
         self.webOTPHost = webOTPHost
         self.graphicCheck = graphicCheck
         self.notifyOldNumber = notifyOldNumber
-        self.reuseProofSeconds = reuseProofSeconds
         self.testNumbers = testNumbers
         self.wordings = wordings
         self.templates = templates
