@@ -87,7 +87,8 @@ let package = Package(
         service("Sandbox", "SandboxService", clients),
         service("Broker", "Broker", ["Primitives", "Effects", "Majordomo"]),
         service("Control", "FusionctlCommands", clients),
-        shared("BusClient", clients),
+        // The library for backend teams brings its transport along.
+        shared("BusClient", clients + ["ZeroMQTransport"]),
 
         // Layer 4
         cModule("CLinux"),

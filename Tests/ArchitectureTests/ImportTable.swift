@@ -73,7 +73,12 @@ enum ImportTable {
         ("Services/Echo/EchoService", domain),
         ("Services/Sandbox/SandboxService", clients),
         ("Services/Control/FusionctlCommands", clients),
-        ("Shared/BusClient", clients),
+        (
+            "Shared/BusClient",
+            Room(
+                modules: ["Primitives", "Effects", "Messages", "Bus", "ZeroMQTransport"],
+                system: essentials, advice: "the client library is messages and their transport")
+        ),
         (
             "Services/Broker/Broker",
             Room(

@@ -9,11 +9,15 @@ import Wiring
 
 private func runTool() -> Never {
     ToolProcess.run { process in
+        let words = ToolProcess.words
+        if words.first == BusBenchParts.word {
+            return await BusBenchParts.run(Array(words.dropFirst()))
+        }
         let terminal = SystemTerminal()
         let tool = Fusionctl(
             machine: SystemMachine(process: process, terminal: terminal), terminal: terminal,
             version: BuildInfo.version)
-        return await tool.run(ToolProcess.words).rawValue
+        return await tool.run(words).rawValue
     }
 }
 

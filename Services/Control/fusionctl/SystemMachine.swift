@@ -155,13 +155,48 @@ struct SystemMachine: Machine {
     func benchBus(
         _ plan: BusBenchPlan, home: String?, progress: @escaping @Sendable (String) -> Void
     ) async throws(CommandFailure) -> [BenchRow] {
-        throw CommandFailure("not in this build", next: nil)
+        do {
+            let rows = try await BusBench(process: process).run(
+                seconds: plan.seconds, outstanding: plan.outstanding, progress: progress)
+            return rows.map { row in
+                BenchRow(
+                    labels: [
+                        ("body", row.body), ("transport", row.transport),
+                        ("outstanding", "\(row.outstanding)"),
+                    ],
+                    figures: [
+                        ("callsPerSecond", row.callsPerSecond),
+                        ("p50Microseconds", row.p50Microseconds),
+                        ("p99Microseconds", row.p99Microseconds),
+                        ("failedCount", Double(row.failedCount)),
+                    ])
+            }
+        } catch {
+            throw CommandFailure("\(error)", next: nil)
+        }
     }
 
     func benchStore(
         _ plan: StoreBenchPlan, home: String?, progress: @escaping @Sendable (String) -> Void
     ) async throws(CommandFailure) -> [BenchRow] {
-        throw CommandFailure("not in this build", next: nil)
+        do {
+            let folder = control(home).home.data
+            guard TextFile.exists(folder) else {
+                throw WiringProblem("there is no \(folder)", next: "fusionctl init")
+            }
+            progress("on \(folder), twice \(plan.seconds) s")
+            return try await StoreBenchRun.run(folder: folder, seconds: plan.seconds).map { row in
+                BenchRow(
+                    labels: [("commit", row.name)],
+                    figures: [
+                        ("decisionsPerSecond", row.decisionsPerSecond), ("ratio", row.ratio),
+                    ])
+            }
+        } catch let problem as WiringProblem {
+            throw CommandFailure(problem.message, next: problem.next)
+        } catch {
+            throw CommandFailure("\(error)", next: nil)
+        }
     }
 }
 
