@@ -35,6 +35,18 @@ struct PolicyTests {
         }
     }
 
+    @Test("a fixed code lives no longer than a derived one")
+    func fixedCodeExpires() async throws {
+        let world = World()
+        world.put(policy: policy(world, seconds: 3600))
+        try await world.serving(world.makeService()) { world in
+            _ = try await world.send("+14155550123")
+            world.clock.advance(.seconds(300))
+            let checked = try await world.check("246810", "+14155550123")
+            #expect(checked.result == .expired)
+        }
+    }
+
     @Test("F164 after its end date the number takes the real path, and its code is never accepted")
     func endDate() async throws {
         let world = World()
@@ -186,6 +198,8 @@ struct PolicyTests {
     func configuration() {
         var configuration = SMSCodeConfiguration()
         #expect(configuration.problems().isEmpty)
+        configuration.production = true
+        #expect(configuration.problems().count == 1)
         configuration.providers = []
         configuration.guessesPerHour = 6
         configuration.sendsPerDay = 41

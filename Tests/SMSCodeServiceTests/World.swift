@@ -84,7 +84,7 @@ final class World: Sendable {
     /// One more instance of the service on the same rows; nothing of another one's memory.
     func makeService(
         instance: String = "i1", cryptography: FakeCryptography = FakeCryptography(),
-        clock other: (any WallClock)? = nil,
+        clock other: (any WallClock)? = nil, providers own: [any SMSProvider]? = nil,
         configuration change: (inout SMSCodeConfiguration) -> Void = { _ in }
     ) -> SMSCodeService {
         var configuration = SMSCodeConfiguration()
@@ -99,7 +99,7 @@ final class World: Sendable {
             clock: clock, pause: self.clock, random: random, bus: caller(.service, "smscode"),
             phoneNumbers: FakePhoneNumberParser(), numberDigest: cryptography,
             guessDigest: cryptography, codes: cryptography, sealer: cryptography,
-            providers: providers, instanceID: instance, log: Log(recording),
+            providers: own ?? providers, instanceID: instance, log: Log(recording),
             configuration: configuration)
     }
 
@@ -137,7 +137,7 @@ final class World: Sendable {
         }
     }
 
-    private func worker(_ table: HandlerTable, _ name: String, host: String) -> BusWorker {
+    func worker(_ table: HandlerTable, _ name: String, host: String) -> BusWorker {
         BusWorker(
             table,
             identity: BusWorker.Identity(daemon: name, instanceID: "\(name)-1", version: "0"),

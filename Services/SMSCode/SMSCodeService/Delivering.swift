@@ -63,7 +63,7 @@ extension SMSCodeService {
                 reference: message.id.text, from: message.nextProvider, number: number,
                 text: content.text(code: code), within: SMSMessage.deliveryTimeMax)
             if case .refused(let reason) = result.outcome, result.isRoundOver {
-                return try await settleRefusal(message.id, reason)
+                return try await settleRefusal(message.id, reason, lease: message.lease)
             }
             let now = clock.now()
             try await store.decide { rows throws(ServiceFailure) in
@@ -116,12 +116,14 @@ extension SMSCodeService {
 
     /// Every provider refused: the code is withdrawn, what the send counted is given back, and an older
     /// code is as good as before.
-    func settleRefusal(_ id: MessageID, _ reason: String) async throws(ServiceFailure) {
+    func settleRefusal(
+        _ id: MessageID, _ reason: String, lease: Int
+    ) async throws(ServiceFailure) {
         let now = clock.now()
         try await store.decide { rows throws(ServiceFailure) in
-            guard var message = rows.get(SMSCodeTables.messages, id.text), message.isOpen else {
-                return
-            }
+            guard var message = rows.get(SMSCodeTables.messages, id.text), message.isOpen,
+                message.lease == lease
+            else { return }
             for share in message.refused(reason) {
                 guard var window = rows.get(SMSCodeTables.sendWindows, share.window) else {
                     continue

@@ -4,6 +4,8 @@ import Effects
 package struct SMSCodeConfiguration: DaemonConfiguration {
     package static let section = "smscode"
 
+    /// Set on machines that serve real people: the development provider is refused there.
+    package var production: Bool = false
     /// Ways out, in order of preference. `sandbox` is the development provider.
     package var providers: [String] = ["sandbox"]
     /// Numbers or short codes that take up-going texts, as a handset dials them.
@@ -44,6 +46,9 @@ package struct SMSCodeConfiguration: DaemonConfiguration {
             problems.append(
                 "\(name) must lie in \(range.lowerBound)…\(range.upperBound)"
                     + (why.isEmpty ? "" : ": \(why)"))
+        }
+        if production, providers.contains("sandbox") {
+            problems.append("providers names sandbox, which must not run where production is true")
         }
         if providers.isEmpty { problems.append("providers is empty: no code could be sent") }
         range("guessesPerHour", guessesPerHour, 0...5, "more would weaken every code")

@@ -61,7 +61,8 @@ package struct SMSCodeService: Sendable {
         self.instanceID = instanceID
     }
 
-    /// The outbox, the sweep of old rows, and the carrying on of sends that a crash left open.
+    /// The outbox, the sweep of old rows, and the carrying on of sends that a crash left open. Called
+    /// once: they share one bell with the service.
     package func parts() -> [any DaemonPart] {
         [
             MessagePump(service: self),

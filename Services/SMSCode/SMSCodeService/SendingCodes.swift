@@ -163,7 +163,7 @@ extension SMSCodeService {
             text: job.text.text(code: code), within: wait)
         if case .refused(let reason) = result.outcome, result.isRoundOver {
             // In a commit of its own: a refused answer takes back what its transaction wrote.
-            try await settleRefusal(plan.messageID, reason)
+            try await settleRefusal(plan.messageID, reason, lease: 1)
             return try await finish(plan, key)
         }
         let now = clock.now()

@@ -6,7 +6,8 @@ public enum CodeResult: String, Codable, Sendable, Hashable, CaseIterable {
     case accepted, rejected, exhausted, expired, superseded, cancelled
     /// It was accepted before.
     case alreadyUsed = "already_used"
-    /// No code is open for this number and purpose.
+    /// The challenge of this id is gone. A number without a code is never told from one with a code:
+    /// its guesses are `rejected` and `exhausted` alike.
     case notFound = "not_found"
 }
 

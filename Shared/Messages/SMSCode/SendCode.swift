@@ -67,7 +67,7 @@ public struct SendOrigin: Codable, Sendable, Hashable {
 
 /// Sends a code to a number, or repeats it under the policy.
 /// Errors: `scheme_not_found`, `scheme_disabled`, `number_invalid`, `cooldown`, `number_limit`
-/// (field: the window), `address_limit`, `text_refused`, `provider_refused`, `policy_refused`,
+/// (field: the window, `hour`, `day` or `day_all_schemes`), `address_limit` (`address_hour`), `text_refused`, `provider_refused`, `policy_refused`,
 /// `guesses_exhausted`.
 public struct SendCode: BusRequest {
     public typealias Reply = SentCode
