@@ -66,6 +66,12 @@ public struct BusHeader: Hashable, Sendable {
 
     /// nil unless `bytes` is exactly one well-formed header.
     public init?(_ bytes: [UInt8]) {
+        guard let header = bytes.withUnsafeBytes({ Self($0) }) else { return nil }
+        self = header
+    }
+
+    /// As above, without a copy of the frame.
+    public init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count == Self.bytesCount, bytes.starts(with: Self.magic),
             let kind = Kind(rawValue: bytes[4])
         else { return nil }
@@ -84,32 +90,42 @@ public struct BusHeader: Hashable, Sendable {
     }
 
     public func encoded() -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: Self.bytesCount)
-        bytes.replaceSubrange(0..<4, with: Self.magic)
-        bytes[4] = kind.rawValue
-        bytes[5] = flags
-        bytes[6] = UInt8(status >> 8)
-        bytes[7] = UInt8(status & 255)
-        bytes.replaceSubrange(8..<24, with: requestID)
-        Self.write(timeLeftMilliseconds, into: &bytes, at: 24)
-        bytes[28] = attempt
-        bytes.replaceSubrange(32..<48, with: traceID)
-        bytes.replaceSubrange(48..<56, with: spanID)
-        Self.write(retryAfterMilliseconds, into: &bytes, at: 56)
-        if let principal {
-            let name = Array(principal.name.utf8)
-            bytes[29] = principal.roles.rawValue
-            bytes[30] = UInt8(name.count)
-            bytes.replaceSubrange(64..<64 + name.count, with: name)
+        [UInt8](unsafeUninitializedCapacity: Self.bytesCount) { target, count in
+            target.initialize(repeating: 0)
+            count = Self.bytesCount
+            Self.write(Self.magic, into: target, at: 0, bytesMax: 4)
+            target[4] = kind.rawValue
+            target[5] = flags
+            target[6] = UInt8(status >> 8)
+            target[7] = UInt8(status & 255)
+            Self.write(requestID, into: target, at: 8, bytesMax: 16)
+            Self.write(timeLeftMilliseconds, into: target, at: 24)
+            target[28] = attempt
+            Self.write(traceID, into: target, at: 32, bytesMax: 16)
+            Self.write(spanID, into: target, at: 48, bytesMax: 8)
+            Self.write(retryAfterMilliseconds, into: target, at: 56)
+            guard let principal else { return }
+            target[29] = principal.roles.rawValue
+            target[30] = UInt8(principal.name.utf8.count)
+            Self.write(
+                Array(principal.name.utf8), into: target, at: 64, bytesMax: Principal.nameBytesMax)
         }
-        return bytes
     }
 
-    private static func readUInt32(_ bytes: [UInt8], at offset: Int) -> UInt32 {
-        bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    private static func readUInt32(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt32 {
+        UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
     }
 
-    private static func write(_ value: UInt32, into bytes: inout [UInt8], at offset: Int) {
-        for index in 0..<4 { bytes[offset + index] = UInt8(value >> UInt32(24 - 8 * index) & 255) }
+    private static func write(
+        _ bytes: [UInt8], into target: UnsafeMutableBufferPointer<UInt8>, at offset: Int,
+        bytesMax: Int
+    ) {
+        for index in 0..<min(bytes.count, bytesMax) { target[offset + index] = bytes[index] }
+    }
+
+    private static func write(
+        _ value: UInt32, into target: UnsafeMutableBufferPointer<UInt8>, at offset: Int
+    ) {
+        for index in 0..<4 { target[offset + index] = UInt8(value >> UInt32(24 - 8 * index) & 255) }
     }
 }

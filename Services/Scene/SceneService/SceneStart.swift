@@ -57,7 +57,12 @@ extension SceneService {
     private func countStart(
         _ address: String?, _ tools: DeskTools, at now: WallTime, _ rows: inout Rows
     ) throws(ServiceFailure) {
-        guard let counted = address.flatMap({ AddressKey($0).text }) else { return }
+        guard let address else { return }
+        let parsed = ClientAddress(address)
+        guard parsed?.isLoopback != true else { return }
+        // What is no address is counted under its own text: an odd spelling buys one budget, no
+        // more.
+        let counted = parsed?.text ?? String(address.prefix(64))
         let window = FrequencyWindow(
             limit: configuration.startsByAddressPerHour, seconds: Self.addressHourSeconds)
         let verdict = tools.ledger.take(.starts(address: counted), [window], at: now, &rows)

@@ -1,19 +1,17 @@
-import Primitives
-
 /// A day of the Gregorian calendar, written yyyyMMdd. Days are counted from 1970-01-01.
-struct UTCDay: Hashable, Comparable, Sendable {
-    static let milliseconds: Int64 = 86_400_000
+public struct UTCDay: Hashable, Comparable, Sendable {
+    public static let milliseconds: Int64 = 86_400_000
 
-    let daysSince1970: Int64
+    public let daysSince1970: Int64
 
-    init(_ instant: WallTime) {
+    public init(_ instant: WallTime) {
         let (quotient, remainder) = instant.millisecondsSince1970
             .quotientAndRemainder(dividingBy: Self.milliseconds)
         daysSince1970 = remainder < 0 ? quotient - 1 : quotient
     }
 
     /// nil unless `text` is eight ASCII digits that name a day of 1970…9999.
-    init?(text: String) {
+    public init?(text: String) {
         guard text.utf8.count == 8, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let number = Int64(text), number >= 19_700_101
         else { return nil }
@@ -31,12 +29,16 @@ struct UTCDay: Hashable, Comparable, Sendable {
 
     private init(daysSince1970: Int64) { self.daysSince1970 = daysSince1970 }
 
-    static func < (left: Self, right: Self) -> Bool { left.daysSince1970 < right.daysSince1970 }
+    public static func < (left: Self, right: Self) -> Bool {
+        left.daysSince1970 < right.daysSince1970
+    }
 
-    var next: Self { Self(daysSince1970: daysSince1970 + 1) }
-    var start: WallTime { WallTime(millisecondsSince1970: daysSince1970 * Self.milliseconds) }
+    public var next: Self { Self(daysSince1970: daysSince1970 + 1) }
+    public var start: WallTime {
+        WallTime(millisecondsSince1970: daysSince1970 * Self.milliseconds)
+    }
 
-    var text: String {
+    public var text: String {
         let shifted = daysSince1970 + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097

@@ -1,12 +1,13 @@
-/// What an address counts as: an IPv4 address, or the first 64 bits of an IPv6 one, which is what one
+/// What an address counts as: an IPv4 address, or the first 64 bits of an IPv6 one, which is what
+/// one
 /// customer of a network gets.
-struct ClientAddress: Hashable, Sendable {
+public struct ClientAddress: Hashable, Sendable {
     /// For the row's key.
-    let text: String
-    let isLoopback: Bool
+    public let text: String
+    public let isLoopback: Bool
 
     /// nil unless `text` is an address, with or without a zone.
-    init?(_ text: String) {
+    public init?(_ text: String) {
         let bare = text.prefix { $0 != "%" }
         guard bare.contains(":") else {
             guard let octets = Self.octets(bare) else { return nil }
