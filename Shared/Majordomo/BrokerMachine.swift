@@ -36,6 +36,8 @@ package struct BrokerMachine: Sendable {
     var random: TokenRandom
     var failureBodies: [UInt16: [UInt8]] = [:]
     var due: [Int32] = []
+    let requestMicroseconds: Int64
+    let requestMicrosecondsMax: Int64
     var startedAt: SteadyTime
     var nextWorkerScanAt: SteadyTime
     var nextSweepAt: SteadyTime
@@ -45,6 +47,8 @@ package struct BrokerMachine: Sendable {
         self.limits = limits
         random = TokenRandom(seed: seed)
         wheel = DeadlineWheel(startingAt: now)
+        requestMicroseconds = min(limits.requestTime, limits.requestTimeMax).wholeMicroseconds
+        requestMicrosecondsMax = limits.requestTimeMax.wholeMicroseconds
         startedAt = now
         nextWorkerScanAt = now
         nextSweepAt = now

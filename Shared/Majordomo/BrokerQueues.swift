@@ -39,7 +39,8 @@ extension BrokerMachine {
     /// Looks again at the deadline, or within a second, so that a service that lost its last worker
     /// is noticed.
     mutating func armQueued(_ index: Int32, _ now: SteadyTime) {
-        wheel.arm(index, at: min(requests[Int(index)].deadline, now + .seconds(1)))
+        wheel.arm(
+            index, at: min(requests[Int(index)].deadline, now.advanced(microseconds: 1_000_000)))
     }
 
     func nextQueued(_ service: Int32) -> Int32? {

@@ -67,10 +67,10 @@ extension BrokerMachine {
         requests[slot].queuedAt = now
         requests[slot].requestID =
             input.hasHeader ? input.requestID : RequestID(high: random.next(), low: random.next())
-        let timeLeft: Duration =
-            input.timeLeftMilliseconds == BusHeader.noDeadline
-            ? limits.requestTime : .milliseconds(Int64(input.timeLeftMilliseconds))
-        requests[slot].deadline = now + min(timeLeft, limits.requestTimeMax)
+        requests[slot].deadline = now.advanced(
+            microseconds: input.timeLeftMilliseconds == BusHeader.noDeadline
+                ? requestMicroseconds
+                : min(Int64(input.timeLeftMilliseconds) * 1_000, requestMicrosecondsMax))
         heldBytes += input.bodyBytes
         clients[Int(client)].inFlight += 1
         services[Int(service)].usedAt = now
@@ -212,7 +212,7 @@ extension BrokerMachine {
         let keeps = workers[target].isRetrySafe && request.attempt < limits.attemptsMax
         var header: RequestHeader?
         if let capabilities = workers[target].capabilities {
-            let left = (request.deadline - now).wholeMilliseconds
+            let left = (request.deadline.microseconds - now.microseconds) / 1_000
             let caller = CallerNumber(rawValue: Int(request.caller))
             header = RequestHeader(
                 requestID: request.requestID,

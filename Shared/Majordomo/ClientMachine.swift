@@ -41,7 +41,7 @@ package struct ClientMachine: Sendable {
 
     /// nil when too many calls wait.
     package mutating func begin(
-        _ requestID: RequestID, timeLeft: Duration, now: SteadyTime
+        _ requestID: RequestID, millisecondsLeft: Int64, now: SteadyTime
     ) -> Call? {
         guard waitingCount < callsMax else { return nil }
         waitingCount += 1
@@ -57,16 +57,17 @@ package struct ClientMachine: Sendable {
         records[index].requestID = requestID
         records[index].connection = -1
         records[index].isUsed = true
-        records[index].deadline = now + timeLeft
+        records[index].deadline = now.advanced(microseconds: millisecondsLeft * 1_000)
         records[index].nextAlike = byID.updateValue(slot, forKey: requestID) ?? -1
         wheel.arm(slot, at: records[index].deadline)
         return Call(slot: slot, generation: records[index].generation)
     }
 
     /// What is left of the call's time, at least one millisecond; nil once it is finished.
-    package func timeLeft(_ call: Call, now: SteadyTime) -> Duration? {
+    package func millisecondsLeft(_ call: Call, now: SteadyTime) -> Int64? {
         guard isWaiting(call) else { return nil }
-        return max(records[Int(call.slot)].deadline - now, .milliseconds(1))
+        let left = records[Int(call.slot)].deadline.microseconds - now.microseconds
+        return max(left / 1_000, 1)
     }
 
     /// The call that waits in `slot`, if one does.

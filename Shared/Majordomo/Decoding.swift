@@ -216,7 +216,7 @@ package enum WorkerInput: Sendable, Hashable {
             if bodyStart < views.count, views[bodyStart].isEmpty { bodyStart += 1 }
             var header: BusHeader?
             if bodyStart < views.count, RawHeader.isHeader(views[bodyStart]) {
-                header = BusHeader(Array(views[bodyStart]))
+                header = BusHeader(views[bodyStart])
                 bodyStart += 1
             }
             self = .request(address: Array(views[next]), header: header, bodyStart: bodyStart)

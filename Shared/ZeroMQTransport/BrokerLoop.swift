@@ -220,7 +220,7 @@ struct BrokerLoop: ~Copyable {
 
     /// Not nil when the loop must end.
     private mutating func obeyControls(_ now: SteadyTime) -> (@Sendable () -> Void)? {
-        shared.wake.clear()
+        let isSignalled = shared.wake.clear()
         if let drain, machine.isIdle || now >= drain.until {
             self.drain = nil
             machine.disconnectAll(now: now)
@@ -228,6 +228,7 @@ struct BrokerLoop: ~Copyable {
             report(now)
             drain.done()
         }
+        guard isSignalled else { return nil }
         let controls = shared.state.withLock { state in
             defer { state.controls = [] }
             return state.controls

@@ -22,6 +22,7 @@ final class LinkOwner: SocketOwner {
     private var spare: [LinkCommand] = []
     /// Cancelled before the call itself arrived here.
     private var earlyCancels: Set<UInt64> = []
+    private var watchAt = SteadyTime(microseconds: 0)
     private var reader = FrameReader()
     private(set) var isEnded = false
 
@@ -59,7 +60,11 @@ final class LinkOwner: SocketOwner {
     // MARK: SocketOwner
 
     func service(_ now: SteadyTime) -> Bool {
-        var didWork = watchConnections()
+        var didWork = false
+        if now >= watchAt {
+            watchAt = now.advanced(microseconds: Bound.watchMicroseconds)
+            didWork = watchConnections()
+        }
         if obeyCommands(now) { didWork = true }
         if isEnded { return true }
         sendUnsent(now)
@@ -79,7 +84,7 @@ final class LinkOwner: SocketOwner {
 
     /// Deadlines have the wheel's resolution.
     var wakeAt: SteadyTime? {
-        machine.waitingCount == 0 ? nil : .now() + .milliseconds(10)
+        machine.waitingCount == 0 ? nil : .now().advanced(microseconds: 10_000)
     }
 
     func end() {
@@ -150,7 +155,10 @@ final class LinkOwner: SocketOwner {
             call.continuation.resume(returning: BusReply(status: .cancelled))
             return
         }
-        guard let waiting = machine.begin(call.requestID, timeLeft: call.timeLeft, now: now) else {
+        guard
+            let waiting = machine.begin(
+                call.requestID, millisecondsLeft: call.millisecondsLeft, now: now)
+        else {
             call.continuation.resume(returning: BusReply(status: .overloaded))
             return
         }
@@ -178,19 +186,15 @@ final class LinkOwner: SocketOwner {
 
     /// True when the call needs no further sending: it went out, or it is finished.
     private func send(_ waiting: ClientMachine.Call, _ now: SteadyTime) -> Bool {
-        guard let left = machine.timeLeft(waiting, now: now), let call = calls[Int(waiting.slot)]
+        guard let left = machine.millisecondsLeft(waiting, now: now),
+            let call = calls[Int(waiting.slot)]
         else { return true }
         for step in connections.indices {
             let index = (current + step) % connections.count
             guard connections[index].isReady else { continue }
             let socket = connections[index].socket
             guard socket.send(Wire.client02, more: true) else { continue }
-            var header = call.header
-            let milliseconds = UInt32(clamping: left.wholeMilliseconds)
-            for byte in 0..<4 {
-                header[Self.timeLeftOffset + byte] = UInt8(
-                    truncatingIfNeeded: milliseconds >> UInt32(24 - 8 * byte))
-            }
+            let header = Self.header(call, millisecondsLeft: left)
             // A message whose first frame was taken is taken whole.
             _ = socket.send([Wire.clientRequest02], more: true)
             var service = call.service
@@ -202,6 +206,18 @@ final class LinkOwner: SocketOwner {
             return true
         }
         return false
+    }
+
+    /// The call's header, its time counted down where it had to wait.
+    private static func header(_ call: LinkCall, millisecondsLeft left: Int64) -> [UInt8] {
+        guard left + 1 < call.millisecondsLeft else { return call.header }
+        var header = call.header
+        let milliseconds = UInt32(clamping: left)
+        for byte in 0..<4 {
+            header[timeLeftOffset + byte] = UInt8(
+                truncatingIfNeeded: milliseconds >> UInt32(24 - 8 * byte))
+        }
+        return header
     }
 
     private func receive(_ index: Int) -> Bool {

@@ -17,6 +17,8 @@ final class ListenerOwner: SocketOwner {
     private let context: ZeroMQContext
     private let shared: ListenerShared
     private var lanes: [Lane] = []
+    private var watchAt = SteadyTime(microseconds: 0)
+    private var mayWatch = false
     private var reader = FrameReader()
     private var spare: [ListenerCommand] = []
     private var incoming: [IncomingRequest] = []
@@ -51,6 +53,8 @@ final class ListenerOwner: SocketOwner {
 
     func service(_ now: SteadyTime) -> Bool {
         var didWork = obeyCommands(now)
+        mayWatch = now >= watchAt
+        if mayWatch { watchAt = now.advanced(microseconds: Bound.watchMicroseconds) }
         for index in lanes.indices {
             if receive(index, now) { didWork = true }
             perform(lanes[index].machine.tick(now: now, jitter: nextJitter()), index)
@@ -104,7 +108,7 @@ final class ListenerOwner: SocketOwner {
     }
 
     private func receive(_ index: Int, _ now: SteadyTime) -> Bool {
-        watch(index, now)
+        if mayWatch { watch(index, now) }
         var received = 0
         while received < Bound.receivesMax, let socket = lanes[index].socket,
             reader.receive(socket)

@@ -94,10 +94,14 @@ final class WakeSignal: Sendable {
     }
 
     /// Called by the owner before it empties its mailboxes, so that nothing pushed later is missed.
-    func clear() {
-        guard isSet.load(ordering: .acquiring) else { return }
+    ///
+    /// - Returns: false when nothing was signalled.
+    @discardableResult
+    func clear() -> Bool {
+        guard isSet.load(ordering: .acquiring) else { return false }
         var value: UInt64 = 0
         _ = read(descriptor, &value, 8)
         isSet.store(false, ordering: .releasing)
+        return true
     }
 }

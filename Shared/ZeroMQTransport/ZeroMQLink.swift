@@ -12,7 +12,7 @@ public final class ZeroMQLink: BusLink {
     /// Calls at once; the broker allows each client as many.
     public static let callsMax = 1_024
     /// The time left of a call that names no deadline.
-    public static let callSpanMax = Duration.seconds(30)
+    static let callMillisecondsMax: Int64 = 30_000
 
     private let shared: LinkShared
     private let ticketCounter = Atomic<UInt64>(0)
@@ -39,9 +39,9 @@ public final class ZeroMQLink: BusLink {
         else { return BusReply(status: .malformed) }
         if header.timeLeftMilliseconds == 0 { return BusReply(status: .deadlinePassed) }
         let ticket = ticketCounter.wrappingAdd(1, ordering: .relaxed).newValue
-        let timeLeft: Duration =
+        let millisecondsLeft =
             header.timeLeftMilliseconds == BusHeader.noDeadline
-            ? Self.callSpanMax : .milliseconds(Int64(header.timeLeftMilliseconds))
+            ? Self.callMillisecondsMax : Int64(header.timeLeftMilliseconds)
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 shared.post(
@@ -49,7 +49,8 @@ public final class ZeroMQLink: BusLink {
                         LinkCall(
                             ticket: ticket, service: service,
                             requestID: RequestID(header.requestID),
-                            header: header.encoded(), body: body, timeLeft: timeLeft,
+                            header: header.encoded(), body: body,
+                            millisecondsLeft: millisecondsLeft,
                             continuation: continuation)))
             }
         } onCancel: {
@@ -64,7 +65,7 @@ struct LinkCall: Sendable {
     let requestID: RequestID
     let header: [UInt8]
     let body: [UInt8]
-    let timeLeft: Duration
+    let millisecondsLeft: Int64
     let continuation: UnsafeContinuation<BusReply, Never>
 }
 

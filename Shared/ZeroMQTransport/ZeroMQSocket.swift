@@ -209,6 +209,8 @@ package enum Bound {
     static let reconnectMilliseconds: Int32 = 100
     /// A restarted broker is found again within this, plus the handshake.
     static let reconnectMillisecondsMax: Int32 = 1_000
+    /// Connections are looked after this often while there is traffic.
+    static let watchMicroseconds: Int64 = 1_000
     static let connectMilliseconds: Int32 = 3_000
     static let socketsMax: Int32 = 1_023
     /// Receives in one go, before timers and control get their turn.

@@ -117,7 +117,7 @@ struct ClientMachineTests {
         var client = ClientMachine(callsMax: 10, now: at(0))
         let calls = (1...5).map { number in
             client.begin(
-                id(number), timeLeft: .milliseconds(number == 2 ? 100 : 1_000), now: at(0))
+                id(number), millisecondsLeft: number == 2 ? 100 : 1_000, now: at(0))
         }
         let (byReply, byTime) = (try #require(calls[0]), try #require(calls[1]))
         let (byCaller, byLoss) = (try #require(calls[2]), try #require(calls[3]))
@@ -133,14 +133,14 @@ struct ClientMachineTests {
         #expect(finishes == [true, false])
         #expect(client.lost(connection: 0) == [byLoss])
         #expect(client.waitingCount == 1)
-        #expect(client.timeLeft(unsent, now: at(400)) == .milliseconds(600))
+        #expect(client.millisecondsLeft(unsent, now: at(400)) == 600)
     }
 
     @Test("calls are bounded, and two calls with one id are both answered")
     func bounds() throws {
         var client = ClientMachine(callsMax: 2, now: at(0))
         let begun = (1...3).map { _ in
-            client.begin(id(1), timeLeft: .seconds(1), now: at(0))
+            client.begin(id(1), millisecondsLeft: 1_000, now: at(0))
         }
         let (first, second) = (try #require(begun[0]), try #require(begun[1]))
         #expect(begun[2] == nil)
