@@ -103,7 +103,7 @@ package struct HomeControl: Sendable {
     }
 
     package func addPeer(
-        name: String, role: String, publicKey: String?, serve: [String]
+        name: String, role: String, publicKey: String?, serve: [String], call: [String]
     ) throws -> NewPeer {
         var secretKey: Secret<String>?
         var key = publicKey ?? ""
@@ -118,6 +118,7 @@ package struct HomeControl: Sendable {
         peer.role = role
         peer.publicKey = key
         peer.serve = serve
+        peer.call = call
         try PolicyBook(home: home).add(peer)
         return NewPeer(
             publicKey: key, secretKey: secretKey, brokerKey: Z85.encode(broker.publicKey),
@@ -134,11 +135,14 @@ package struct HomeControl: Sendable {
         package let role: String
         package let publicKey: String
         package let serve: [String]
+        package let call: [String]
     }
 
     package func peers() throws -> [Peer] {
         try PolicyBook(home: home).peers().peer.map {
-            Peer(name: $0.name, role: $0.role, publicKey: $0.publicKey, serve: $0.serve)
+            Peer(
+                name: $0.name, role: $0.role, publicKey: $0.publicKey, serve: $0.serve,
+                call: $0.call)
         }
     }
 

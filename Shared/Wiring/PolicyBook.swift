@@ -96,6 +96,7 @@ package struct PolicyBook: Sendable {
             """
         for peer in peers.peer {
             let serve = peer.serve.map { quoted($0) }.joined(separator: ", ")
+            let call = peer.call.map { quoted($0) }.joined(separator: ", ")
             text += """
 
                 [[peer]]
@@ -103,6 +104,7 @@ package struct PolicyBook: Sendable {
                 role = \(quoted(peer.role))
                 publicKey = \(quoted(peer.publicKey))
                 serve = [\(serve)]
+                call = [\(call)]
 
                 """
         }

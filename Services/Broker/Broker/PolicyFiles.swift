@@ -35,6 +35,8 @@ package struct PeersFile: DefaultedConfiguration {
         package var publicKey = ""
         package var role = ""
         package var serve: [String] = []
+        /// Services it may call besides those of its role: what other teams serve.
+        package var call: [String] = []
         package init() {}
     }
 
@@ -92,7 +94,7 @@ package struct PolicyReader {
             return
         }
         let name = user.name.isEmpty ? "uid-\(uid)" : user.name
-        add(.user(uid), roles, name, user.serve, place)
+        add(.user(uid), roles, name, user.serve, [], place)
     }
 
     private mutating func take(_ peer: PeersFile.Peer) {
@@ -102,12 +104,12 @@ package struct PolicyReader {
             problems.append("\(place): publicKey is no key of 40 characters in Z85")
             return
         }
-        add(.key(key), roles, peer.name, peer.serve, place)
+        add(.key(key), roles, peer.name, peer.serve, peer.call, place)
     }
 
     private mutating func add(
         _ identity: PeerIdentity, _ roles: Roles, _ name: String, _ serve: [String],
-        _ place: String
+        _ more: [String], _ place: String
     ) {
         guard grants[identity] == nil else {
             problems.append("\(place): is there twice")
@@ -117,7 +119,9 @@ package struct PolicyReader {
             problems.append("\(place): a name has 1…\(Principal.nameBytesMax) printable bytes")
             return
         }
-        let call = calls.filter { roles.contains($0.role) }.flatMap(\.patterns)
+        let call =
+            calls.filter { roles.contains($0.role) }.flatMap(\.patterns)
+            + patterns(more, "\(place): call")
         grants[identity] = BrokerGrant(
             principal: principal, call: call, serve: patterns(serve, "\(place): serve"))
     }

@@ -135,12 +135,17 @@ package struct PeerRequest: Sendable {
     /// Z85; nil makes a key pair.
     package let publicKey: String?
     package let serves: [String]
+    /// Besides those of its role.
+    package let calls: [String]
 
-    package init(name: String, role: String, publicKey: String?, serves: [String]) {
+    package init(
+        name: String, role: String, publicKey: String?, serves: [String], calls: [String]
+    ) {
         self.name = name
         self.role = role
         self.publicKey = publicKey
         self.serves = serves
+        self.calls = calls
     }
 }
 
@@ -174,12 +179,17 @@ package struct KnownPeer: Sendable, Hashable {
     package let role: String
     package let publicKey: String
     package let serves: [String]
+    /// Besides those of its role.
+    package let calls: [String]
 
-    package init(name: String, role: String, publicKey: String, serves: [String]) {
+    package init(
+        name: String, role: String, publicKey: String, serves: [String], calls: [String]
+    ) {
         self.name = name
         self.role = role
         self.publicKey = publicKey
         self.serves = serves
+        self.calls = calls
     }
 }
 

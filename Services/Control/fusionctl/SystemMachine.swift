@@ -122,7 +122,7 @@ struct SystemMachine: Machine {
         let peer = try told {
             try control.addPeer(
                 name: request.name, role: request.role, publicKey: request.publicKey,
-                serve: request.serves)
+                serve: request.serves, call: request.calls)
         }
         return AddedPeer(
             name: request.name, role: request.role, endpoint: control.endpoints()?.tcp,
@@ -136,7 +136,9 @@ struct SystemMachine: Machine {
 
     func peers(home: String?) throws(CommandFailure) -> [KnownPeer] {
         try told { try control(home).peers() }.map {
-            KnownPeer(name: $0.name, role: $0.role, publicKey: $0.publicKey, serves: $0.serve)
+            KnownPeer(
+                name: $0.name, role: $0.role, publicKey: $0.publicKey, serves: $0.serve,
+                calls: $0.call)
         }
     }
 

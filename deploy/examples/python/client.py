@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Calls one method of the bus: MDP/0.1 frames (ZeroMQ RFC 7), JSON-RPC 2.0 body.
 
-client.py [--peer FILE | --ipc PATH] METHOD [PARAMS-AS-JSON]
+client.py [--peer FILE | --ipc PATH] [METHOD [PARAMS-AS-JSON]]
 """
 
 import argparse
@@ -34,8 +34,8 @@ def main():
     options = argparse.ArgumentParser()
     options.add_argument("--peer")
     options.add_argument("--ipc")
-    options.add_argument("method")
-    options.add_argument("params", nargs="?", default="{}")
+    options.add_argument("method", nargs="?", default="echo.echo")
+    options.add_argument("params", nargs="?", default='{"text": "hello"}')
     given = options.parse_args()
     socket = connect(zmq.Context.instance(), zmq.REQ, given.peer, given.ipc)
     try:

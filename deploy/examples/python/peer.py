@@ -1,5 +1,7 @@
 """A socket to the broker: over tcp with the file of `fusionctl peer add`, or over ipc by Unix uid."""
 
+import os
+
 import zmq
 
 
@@ -18,5 +20,6 @@ def connect(context, kind, peer=None, ipc=None):
         socket.curve_secretkey = values["secret_key"].encode()
         socket.connect(values["endpoint"])
     else:
-        socket.connect("ipc://" + (ipc or ".fusion/run/broker.ipc"))
+        home = os.environ.get("FUSION_HOME", ".fusion")
+        socket.connect("ipc://" + (ipc or f"{home}/run/broker.ipc").removeprefix("ipc://"))
     return socket

@@ -11,6 +11,7 @@ enum PeerCommands {
                 .value("role", "ROLE", "integrator, gateway, service or operator"),
                 .value("public-key", "Z85", "the peer's own key; else a pair is made"),
                 .value("serve", "NAME,…", "services it may serve: a name, prefix.* or *"),
+                .value("call", "NAME,…", "services it may call besides those of its role"),
                 .value("out", "FILE", "where its endpoint and keys go, mode 0600"),
             ], "admits a peer at once, and writes down what it needs to connect")
     ) { arguments, desk in
@@ -34,7 +35,8 @@ enum PeerCommands {
         let peer = try desk.machine.addPeer(
             PeerRequest(
                 name: name, role: role, publicKey: arguments["public-key"],
-                serves: arguments.list("serve") ?? []), home: desk.home)
+                serves: arguments.list("serve") ?? [], calls: arguments.list("call") ?? []),
+            home: desk.home)
         if let out { try desk.machine.writePrivateFile(out, Array(file(peer).utf8)) }
         desk.show(
             .object([
@@ -85,16 +87,18 @@ enum PeerCommands {
                     "name": .text(peer.name), "role": .text(peer.role),
                     "publicKey": .text(peer.publicKey),
                     "serves": .list(peer.serves.map { .text($0) }),
+                    "calls": .list(peer.calls.map { .text($0) }),
                 ])
             }
             desk.show(.object(["peers": .list(items)]))
             return .done
         }
-        var table = Table(["NAME", "ROLE", "PUBLIC KEY", "SERVES"])
+        var table = Table(["NAME", "ROLE", "PUBLIC KEY", "SERVES", "CALLS TOO"])
         for peer in peers {
             table.add([
                 peer.name, peer.role, peer.publicKey,
                 peer.serves.isEmpty ? "–" : peer.serves.joined(separator: ", "),
+                peer.calls.isEmpty ? "–" : peer.calls.joined(separator: ", "),
             ])
         }
         desk.terminal.result(
