@@ -137,7 +137,14 @@ package struct HandlerTable: Sendable {
         let headerTimeout =
             header.timeLeftMilliseconds == BusHeader.noDeadline
             ? nil : Int64(header.timeLeftMilliseconds)
-        let timeLeft = headerTimeout ?? bodyTimeout ?? method.timeout.wholeMilliseconds
+        // The broker gives a header with its own limit to the request of a peer that sends none, so the
+        // caller's word in the body counts beside it.
+        let timeLeft =
+            [headerTimeout, bodyTimeout].compactMap(\.self).min()
+            ?? method.timeout.wholeMilliseconds
+        guard timeLeft > 0 else {
+            throw ServiceFailure(.deadlinePassed, "the deadline passed before the call began")
+        }
         let trace = envelope.meta?.traceparent.flatMap(TraceParent.init)
         let hasTrace = header.traceID.contains { $0 != 0 }
         return CallContext(

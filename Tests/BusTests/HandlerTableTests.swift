@@ -56,6 +56,28 @@ struct HandlerTableTests {
     }
 
     @Test(
+        "a deadline in the body counts beside the broker's own",
+        arguments: [("0", true), ("-1", true), ("1", false), ("2000", false)])
+    func bodyDeadline(_ milliseconds: String, isOver: Bool) async throws {
+        var header = header()
+        header.timeLeftMilliseconds = 30_000
+        let body =
+            #"{"jsonrpc":"2.0","id":"1","method":"echo.echo","params":{"text":"hi"},"#
+            + #""meta":{"timeoutMilliseconds":\#(milliseconds)}}"#
+        var table = HandlerTable()
+        table.on(EchoText.self) { _, context in
+            EchoedText(text: "\(context.timeLeft(ManualClock()) ?? .zero)")
+        }
+        let reply = await table.answer(
+            service: "echo", header: header, body: Array(body.utf8), arrivedAt: .zero
+        ).reply
+        let text = String(decoding: reply.body, as: UTF8.self)
+        #expect(text.contains("deadline_passed") == isOver)
+        #expect(reply.status == (isOver ? .refused : .ok))
+        if milliseconds == "2000" { #expect(text.contains("2.0 seconds")) }
+    }
+
+    @Test(
         "ids of any JSON-RPC form come back as they were", arguments: ["7", "\"x\"", "null", "1.5"])
     func ids(_ id: String) async throws {
         let reply = await table().answer(

@@ -39,7 +39,7 @@ def until(condition, what, seconds=PATIENCE, interval=0.02):
         if value:
             return value
         if time.monotonic() > deadline:
-            raise Late(f"not within {seconds} s: {what}")
+            raise Late(f"not within {seconds} s: {what() if callable(what) else what}")
         time.sleep(interval)
 
 
