@@ -131,10 +131,8 @@ def test_F004_guesses_are_kept_over_a_resend(flow, policy):
     flow.resend(duplicatePolicy=policy)
     newer = flow.code()
     assert (newer == code) == (policy == "same")
-    # Two live codes cost two guesses: the chance is counted, not the tries.
-    wrong = "".join(str(n) for n in range(10))[:6]
-    left = flow.check(wrong)["attemptsLeft"]
-    assert left == (1 if policy == "all" else 2)
+    wrong = next(text for text in ("111111", "222222", "333333") if text not in (code, newer))
+    assert flow.check(wrong)["attemptsLeft"] == 2
 
 
 @pytest.mark.parametrize("wrongs", [20, 100])
@@ -337,9 +335,14 @@ def test_F057_with_all_in_window_both_codes_are_good(flow):
 def test_F064_F106_F107_the_sixth_send_is_refused_and_not_sent(flow):
     sends = [flow.resend() for _ in range(5)]
     assert [sent["sendsLeft"] for sent in sends] == [4, 3, 2, 1, 0]
-    time.sleep(max(0, sends[-1]["resendAtMilliseconds"] / 1000 - time.time()))
-    with pytest.raises(Refused) as refused:
-        flow.send()
+    # After the last one, the told moment is the window's, not the cool-down's.
+    assert sends[-1]["resendAtMilliseconds"] > (time.time() + 3000) * 1000
+    def is_over():
+        with pytest.raises(Refused) as refused:
+            flow.send()
+        return refused if refused.value.reason != "cooldown" else None
+
+    refused = until(is_over, "the cool-down's end")
     assert refused.value.reason == "number_limit" and refused.value.field == "hour"
     assert refused.value.retry_after > 0
     assert len(flow.bus.call("sandbox.inbox", {"number": flow.number})["messages"]) == 5
@@ -415,8 +418,10 @@ def test_F082_F084_F087_codes_are_text_of_their_length(flow):
     flow.send()
     code = flow.code()
     for typed in (code[1:], "0" + code, "+" + code[1:], "-" + code[1:], "1e5", "0x1234"):
-        if flow.result(typed) == "exhausted":
-            break
+        try:
+            assert flow.result(typed) in ("rejected", "exhausted"), typed
+        except Refused as refusal:
+            assert refusal.reason == "invalid_parameters", typed
     with pytest.raises(Refused) as refused:
         flow.check(int(code))
     assert refused.value.reason == "invalid_parameters"
@@ -551,14 +556,14 @@ def test_F164_a_test_number_ends(bus):
     assert flow.resend()["delivery"] != "simulated"
     code = flow.code()
     if code != "424242":
-        assert flow.result("424242") == "rejected"
-    assert flow.result(code) == "accepted"
+        assert flow.result("424242") in ("rejected", "expired")
+    assert flow.by_number(code)["result"] == "accepted"
 
 
 # J. Retention
 
 # What may stay for ever: what an operator registered, and counts.
-KEPT_FOR_EVER = {"scheme", "scheme_version", "access_key", "signing_key", "schema_version"}
+KEPT_FOR_EVER = {"scheme", "scheme_version", "api_key", "signing_key", "schema_version"}
 
 
 def rows_of(path):
