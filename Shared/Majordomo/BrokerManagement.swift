@@ -118,7 +118,7 @@ extension BrokerMachine {
 
     private static func writeInfo(_ worker: WorkerRecord, _ json: inout JSONText) {
         json.object("metadata") { json in
-            json.field("protocol", worker.dialect == .v01 ? "MDP/0.1" : "MDP/0.2")
+            json.field("protocol", worker.dialect.is01 ? "MDP/0.1" : "MDP/0.2")
             json.field("credit", Int64(worker.credit))
             json.field("retry", worker.isRetrySafe ? "safe" : "never")
         }

@@ -107,7 +107,7 @@ extension BrokerMachine {
         let service = request.service
         let header = request.hasHeader ? ReplyHeader(requestID: request.requestID) : nil
         // A client of 0.1 knows one reply: it gets the final one, and no part before.
-        if isFinal || request.dialect == .v02 {
+        if isFinal || !request.dialect.is01 {
             actions.append(
                 .reply(
                     to: clients[Int(request.client)].routing, request.dialect,

@@ -55,11 +55,9 @@ package struct BrokerInput: Sendable, Hashable {
         }
         guard let first = views.first else { return }
         var index = 0
-        if first.isEmpty {
-            dialect = .v01
-            index = 1
-        }
+        if first.isEmpty { index = 1 }
         guard index < views.count else { return }
+        dialect = Dialect(views[index], isDelimited: index == 1)
         switch PeerKind(views[index], dialect) {
         case .client: readClient(views, from: index + 1)
         case .worker: readWorker(views, from: index + 1)
@@ -69,7 +67,7 @@ package struct BrokerInput: Sendable, Hashable {
 
     private mutating func readClient(_ views: FrameViews, from start: Int) {
         var index = start
-        if dialect == .v02 {
+        if !dialect.is01 {
             guard index < views.count else { return }
             guard views[index].count == 1, views[index].first == Wire.clientRequest02 else {
                 kind = .malformed(.unknownCommand)
@@ -153,13 +151,23 @@ package struct BrokerInput: Sendable, Hashable {
     }
 }
 
+extension Dialect {
+    /// By the empty frame in front and the last digit of the protocol frame; what is neither
+    /// version reads as
+    /// one of them and is refused by `PeerKind`.
+    fileprivate init(_ frame: UnsafeRawBufferPointer, isDelimited: Bool) {
+        let is02 = frame.count == Wire.protocolBytes && frame[5] == UInt8(ascii: "2")
+        self = isDelimited ? (is02 ? .v02Delimited : .v01) : .v02
+    }
+}
+
 enum PeerKind {
     case client
     case worker
 
     init?(_ frame: UnsafeRawBufferPointer, _ dialect: Dialect) {
         guard frame.count == Wire.protocolBytes else { return nil }
-        let digit = dialect == .v01 ? UInt8(ascii: "1") : UInt8(ascii: "2")
+        let digit = dialect.is01 ? UInt8(ascii: "1") : UInt8(ascii: "2")
         guard frame[4] == UInt8(ascii: "0"), frame[5] == digit else { return nil }
         switch frame.loadBigEndian32(at: 0) {
         case 0x4d44_5043: self = .client
@@ -202,8 +210,8 @@ package enum WorkerInput: Sendable, Hashable {
 
     package init(_ views: FrameViews, _ dialect: Dialect) {
         self = .malformed
-        let start = dialect == .v01 ? 1 : 0
-        if dialect == .v01, views.first?.isEmpty != true { return }
+        let start = dialect.isDelimited ? 1 : 0
+        if dialect.isDelimited, views.first?.isEmpty != true { return }
         guard start + 1 < views.count, views.count <= Wire.framesMax,
             PeerKind(views[start], dialect) == .worker, views[start + 1].count == 1,
             let byte = views[start + 1].first, let command = WorkerCommand(byte: byte, dialect)
@@ -239,13 +247,13 @@ package struct ClientInput: Sendable, Hashable {
     package let bodyStart: Int
 
     package init?(_ views: FrameViews, _ dialect: Dialect) {
-        let start = dialect == .v01 ? 1 : 0
-        if dialect == .v01, views.first?.isEmpty != true { return nil }
+        let start = dialect.isDelimited ? 1 : 0
+        if dialect.isDelimited, views.first?.isEmpty != true { return nil }
         guard start < views.count, views.count <= Wire.framesMax,
             PeerKind(views[start], dialect) == .client
         else { return nil }
         var index = start + 1
-        if dialect == .v02 {
+        if !dialect.is01 {
             guard index < views.count, views[index].count == 1 else { return nil }
             switch views[index].first {
             case Wire.clientPartial02: isFinal = false

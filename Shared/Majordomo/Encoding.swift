@@ -82,11 +82,10 @@ extension BrokerAction {
         _ sink: inout some FrameSink & ~Copyable
     ) -> Bool {
         guard sink.begin(peer) else { return false }
-        switch dialect {
-        case .v01:
-            sink.constant("", isLast: false)
+        if dialect.isDelimited { sink.constant("", isLast: false) }
+        if dialect.is01 {
             sink.constant(Wire.client01, isLast: false)
-        case .v02:
+        } else {
             sink.constant(Wire.client02, isLast: false)
             sink.byte(isFinal ? Wire.clientFinal02 : Wire.clientPartial02, isLast: false)
         }
@@ -100,12 +99,8 @@ extension BrokerAction {
         _ sink: inout some FrameSink & ~Copyable
     ) -> Bool {
         guard sink.begin(peer) else { return false }
-        switch dialect {
-        case .v01:
-            sink.constant("", isLast: false)
-            sink.constant(Wire.worker01, isLast: false)
-        case .v02: sink.constant(Wire.worker02, isLast: false)
-        }
+        if dialect.isDelimited { sink.constant("", isLast: false) }
+        sink.constant(dialect.is01 ? Wire.worker01 : Wire.worker02, isLast: false)
         sink.byte(command.byte(dialect), isLast: isLast)
         return true
     }
@@ -117,7 +112,7 @@ package enum PeerFrames {
         _ dialect: Dialect, service: String, header: BusHeader?, body: [UInt8]
     ) -> [[UInt8]] {
         var frames = start(dialect, Wire.client01, Wire.client02)
-        if dialect == .v02 { frames.append([Wire.clientRequest02]) }
+        if !dialect.is01 { frames.append([Wire.clientRequest02]) }
         frames.append(Array(service.utf8))
         if let header { frames.append(header.encoded()) }
         frames.append(body)
@@ -158,10 +153,7 @@ package enum PeerFrames {
     private static func start(
         _ dialect: Dialect, _ v01: StaticString, _ v02: StaticString
     ) -> [[UInt8]] {
-        switch dialect {
-        case .v01: [[], bytes(v01)]
-        case .v02: [bytes(v02)]
-        }
+        (dialect.isDelimited ? [[]] : []) + [bytes(dialect.is01 ? v01 : v02)]
     }
 
     static func bytes(_ text: StaticString) -> [UInt8] {

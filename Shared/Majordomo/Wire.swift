@@ -32,6 +32,13 @@ extension Duration {
 package enum Dialect: UInt8, Sendable, Hashable {
     case v01 = 1
     case v02 = 2
+    /// 0.2 with the empty frame of 0.1 in front, as one published implementation (majortomo) speaks
+    /// it.
+    /// It is answered in kind.
+    case v02Delimited = 3
+
+    package var is01: Bool { self == .v01 }
+    package var isDelimited: Bool { self != .v02 }
 }
 
 /// Constants of both versions, in one place.
@@ -65,24 +72,24 @@ package enum WorkerCommand: Sendable, Hashable {
     case disconnect
 
     package func byte(_ dialect: Dialect) -> UInt8 {
-        switch (self, dialect) {
+        switch (self, dialect.is01) {
         case (.ready, _): 1
         case (.request, _): 2
-        case (.partial, _), (.final, .v01): 3
-        case (.final, .v02), (.heartbeat, .v01): 4
-        case (.heartbeat, .v02), (.disconnect, .v01): 5
-        case (.disconnect, .v02): 6
+        case (.partial, _), (.final, true): 3
+        case (.final, false), (.heartbeat, true): 4
+        case (.heartbeat, false), (.disconnect, true): 5
+        case (.disconnect, false): 6
         }
     }
 
     init?(byte: UInt8, _ dialect: Dialect) {
-        switch (byte, dialect) {
+        switch (byte, dialect.is01) {
         case (1, _): self = .ready
         case (2, _): self = .request
-        case (3, .v01), (4, .v02): self = .final
-        case (3, .v02): self = .partial
-        case (4, .v01), (5, .v02): self = .heartbeat
-        case (5, .v01), (6, .v02): self = .disconnect
+        case (3, true), (4, false): self = .final
+        case (3, false): self = .partial
+        case (4, true), (5, false): self = .heartbeat
+        case (5, true), (6, false): self = .disconnect
         default: return nil
         }
     }

@@ -4,12 +4,10 @@ import json
 import threading
 import uuid
 
-import pytest
+import majortomo
 
 from bus import CONTEXT, Bus, request
 from house import PATIENCE, until
-
-majortomo = pytest.importorskip("majortomo")
 
 
 def serve(worker, answers, ended):
@@ -30,7 +28,7 @@ def test_its_client_calls_a_service_of_ours(shared):
     client.connect()
     try:
         for number in range(200):
-            client.send("token", json.dumps(request("token.keys", {}, id=number)).encode())
+            client.send("token", request("token.keys", id=number))
             reply = json.loads(b"".join(client.recv_all_as_list(timeout=PATIENCE)))
             assert reply["id"] == number
             assert reply["result"]["keys"][0]["crv"] == "Ed25519"

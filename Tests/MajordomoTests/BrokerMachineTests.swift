@@ -7,15 +7,15 @@ struct BrokerMachineTests {
     typealias Bus = BrokerUnderTest
 
     @Test(
-        "the exact frames of design: plain client, plain worker, both versions",
-        arguments: [Dialect.v01, .v02], [Dialect.v01, .v02])
+        "the exact frames: plain client, plain worker, both versions, 0.2 also with an empty frame in front",
+        arguments: [Dialect.v01, .v02, .v02Delimited], [Dialect.v01, .v02, .v02Delimited])
     func plainPeers(client: Dialect, worker: Dialect) throws {
         let bus = Bus()
         #expect(bus.ready(dialect: worker).isEmpty)
         let request = try #require(bus.request("hi", dialect: client).first)
         let address = Frames(request).address
         let workerStart: [[UInt8]] =
-            worker == .v01 ? [[], Array("MDPW01".utf8)] : [Array("MDPW02".utf8)]
+            (worker.isDelimited ? [[]] : []) + [Array((worker.is01 ? "MDPW01" : "MDPW02").utf8)]
         #expect(request.peer == Bus.worker)
         #expect(request.frames == workerStart + [[2], address, [], Array("hi".utf8)])
         #expect(address.count == 16)
@@ -23,7 +23,8 @@ struct BrokerMachineTests {
 
         let reply = try #require(bus.reply("ho", to: request, dialect: worker).first)
         let clientStart: [[UInt8]] =
-            client == .v01 ? [[], Array("MDPC01".utf8)] : [Array("MDPC02".utf8), [3]]
+            (client.isDelimited ? [[]] : [])
+            + (client.is01 ? [Array("MDPC01".utf8)] : [Array("MDPC02".utf8), [3]])
         #expect(reply.peer == Bus.client)
         #expect(reply.frames == clientStart + [Array("echo".utf8), Array("ho".utf8)])
         #expect(bus.broker.payloadsCount == 0)

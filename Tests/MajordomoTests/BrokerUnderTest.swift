@@ -129,9 +129,10 @@ struct Frames {
     init(_ message: FrameBroker.Message) {
         peer = message.peer
         var frames = message.frames[...]
-        dialect = frames.first == [] ? .v01 : .v02
-        if dialect == .v01 { frames = frames.dropFirst() }
+        let isDelimited = frames.first == []
+        if isDelimited { frames = frames.dropFirst() }
         let name = frames.first.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        dialect = isDelimited ? (name.hasSuffix("2") ? .v02Delimited : .v01) : .v02
         frames = frames.dropFirst()
         if name == "MDPC01" {
             kind = .reply

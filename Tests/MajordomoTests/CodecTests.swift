@@ -80,12 +80,22 @@ struct CodecTests {
         #expect(unknownKeys.capabilities?.credit == 7)
     }
 
+    @Test("0.2 with the empty frame of 0.1 in front is understood, and known as such")
+    func delimited() {
+        let request = read([[], text("MDPC02"), [1], text("s"), text("x")])
+        #expect(request.kind == .clientRequest)
+        #expect(request.dialect == .v02Delimited)
+        #expect(request.bodyStart == 4)
+        #expect(read([[], text("MDPW02"), [5]]).kind == .worker(.heartbeat))
+    }
+
     @Test("malformed messages are told apart")
     func malformed() {
         #expect(read([]).kind == .malformed(.tooFewFrames))
         #expect(read([[]]).kind == .malformed(.tooFewFrames))
         #expect(read([text("HELLO")]).kind == .malformed(.unknownProtocol))
-        #expect(read([[], text("MDPC02"), [1], text("s")]).kind == .malformed(.unknownProtocol))
+        #expect(read([[], text("MDPC03"), [1], text("s")]).kind == .malformed(.unknownProtocol))
+        #expect(read([text("MDPC01"), text("s"), text("x")]).kind == .malformed(.unknownProtocol))
         #expect(read([text("MDPC02"), [2], text("s")]).kind == .malformed(.unknownCommand))
         #expect(read([text("MDPW02"), [2], text("s")]).kind == .malformed(.unknownCommand))
         #expect(read([text("MDPW02"), [9]]).kind == .malformed(.unknownCommand))
