@@ -147,10 +147,14 @@ def test_unknown_services_cost_nothing_that_stays(target, good):
     socket = CONTEXT.socket(zmq.DEALER)
     socket.connect(target.ipc)
     count = 6_000
+    seen = 0
     for index in range(count):
         socket.send_multipart([b"", b"MDPC01", b"none%d" % index, b"{}"])
-    seen = 0
-    # More calls than one client may have under way: the rest is refused at once.
+        # More calls than one client may have under way are refused at once. A peer that does not read
+        # loses what lies beyond its pipe, so this one reads.
+        while socket.poll(0):
+            assert b"-32000" in socket.recv_multipart()[3]
+            seen += 1
     while seen < count:
         assert socket.poll(10_000), seen
         assert b"-32000" in socket.recv_multipart()[3]
@@ -168,17 +172,17 @@ def test_unknown_services_cost_nothing_that_stays(target, good):
 def test_a_client_floods_and_others_are_served(target, good):
     socket = CONTEXT.socket(zmq.DEALER)
     socket.connect(target.ipc)
-    for index in range(5_000):
+    for index in range(4_000):
         body = request("echo.echo", {"text": "x", "delayMilliseconds": 200}, id=str(index))
         socket.send_multipart([b"", b"MDPC01", b"echo", body])
     began = time.monotonic()
     assert good.ask("token.keys")["keys"]
     assert time.monotonic() - began < 2
     refused = 0
-    for _ in range(5_000):
+    for _ in range(4_000):
         assert socket.poll(20_000)
         refused += b'"overloaded"' in socket.recv_multipart()[3]
-    assert 0 < refused < 5_000
+    assert 0 < refused < 4_000
     socket.close(linger=0)
 
 
