@@ -44,7 +44,8 @@ package struct HomeControl: Sendable {
             environment: Daemon.processEnvironment()
         ).read(BusSettings.self)
         if let first = settings.problems.first { throw WiringProblem(first) }
-        if settings.configuration.brokers.isEmpty, !TextFile.exists(home.brokerSocket) {
+        let isHere = instances().contains { $0.daemon == "fusion-broker" && $0.content.isAlive }
+        if settings.configuration.brokers.isEmpty, !isHere {
             throw WiringProblem(
                 "no broker runs in \(home.path)",
                 next: "fusionctl up, or name another home with --home")

@@ -88,6 +88,22 @@ struct UpTests {
         #expect(report["endpoints"]?["ipc"] == .text("ipc://x"))
     }
 
+    @Test("a home whose broker runs is not brought up twice, but may get more of the others")
+    func twice() async {
+        let tool = answering()
+        tool.machine.set {
+            $0.instances = [
+                RunningInstance(
+                    daemon: "fusion-broker", instanceID: "1", processID: 7, isAlive: true,
+                    state: "ready", memoryBytes: nil)
+            ]
+        }
+        #expect(await tool.run("up") == .failed)
+        #expect(tool.machine.get(\.supervised).isEmpty)
+        #expect(await tool.run("up", "--daemons", "echo") == .done)
+        #expect(tool.machine.get(\.supervised) == [["fusion-echo"]])
+    }
+
     @Test("an unknown daemon is refused before anything starts")
     func unknown() async {
         let tool = answering()

@@ -57,6 +57,15 @@ enum HomeCommands {
         }
         let isProduction = try desk.machine.isProduction(home: desk.home)
         let daemons = try Household.daemons(arguments.list("daemons"), isProduction: isProduction)
+        let isUp = desk.machine.instances(home: desk.home).contains {
+            $0.isAlive && $0.daemon == Household.broker
+        }
+        guard !isUp || !daemons.contains(Household.broker) else {
+            throw CommandFailure(
+                "the broker of this home runs already",
+                next: "fusionctl ps · a home of its own: --home DIR · one more instance: "
+                    + "fusion-NAME --home DIR")
+        }
         let start = Start(
             desk: desk, daemons: daemons, isOnce: arguments.has("once"),
             playsDemo: arguments.has("once") || arguments.has("demo"),
