@@ -137,8 +137,7 @@ package struct HandlerTable: Sendable {
         let headerTimeout =
             header.timeLeftMilliseconds == BusHeader.noDeadline
             ? nil : Int64(header.timeLeftMilliseconds)
-        // The broker gives a header with its own limit to the request of a peer that sends none, so the
-        // caller's word in the body counts beside it.
+        // A plain peer names its deadline in the body, our libraries in the header; the smaller counts.
         let timeLeft =
             [headerTimeout, bodyTimeout].compactMap(\.self).min()
             ?? method.timeout.wholeMilliseconds

@@ -28,6 +28,10 @@ struct RequestRecord: Sendable {
     var caller: Int32 = -1
     var requestID = RequestID(high: 0, low: 0)
     var deadline = SteadyTime(microseconds: 0)
+    /// Whether the client named it. Where it did not, the broker's own bound is no word of the
+    /// client's, and
+    /// the service applies the default of its method.
+    var isDeadlineNamed = false
     var queuedAt = SteadyTime(microseconds: 0)
     var dispatchedAt = SteadyTime(microseconds: 0)
 }

@@ -67,10 +67,11 @@ extension BrokerMachine {
         requests[slot].queuedAt = now
         requests[slot].requestID =
             input.hasHeader ? input.requestID : RequestID(high: random.next(), low: random.next())
+        requests[slot].isDeadlineNamed = input.timeLeftMilliseconds != BusHeader.noDeadline
         requests[slot].deadline = now.advanced(
-            microseconds: input.timeLeftMilliseconds == BusHeader.noDeadline
-                ? requestMicroseconds
-                : min(Int64(input.timeLeftMilliseconds) * 1_000, requestMicrosecondsMax))
+            microseconds: requests[slot].isDeadlineNamed
+                ? min(Int64(input.timeLeftMilliseconds) * 1_000, requestMicrosecondsMax)
+                : requestMicroseconds)
         heldBytes += input.bodyBytes
         clients[Int(client)].inFlight += 1
         services[Int(service)].usedAt = now
@@ -216,7 +217,9 @@ extension BrokerMachine {
             let caller = CallerNumber(rawValue: Int(request.caller))
             header = RequestHeader(
                 requestID: request.requestID,
-                timeLeftMilliseconds: UInt32(clamping: max(left, 1)), attempt: request.attempt,
+                timeLeftMilliseconds: request.isDeadlineNamed
+                    ? UInt32(clamping: max(left, 1)) : BusHeader.noDeadline,
+                attempt: request.attempt,
                 principal: capabilities.wantsPrincipal ? grant(caller)?.principal : nil)
         }
         actions.append(
