@@ -58,6 +58,9 @@ package final class ZeroMQListener: BusListener {
                     }
                 }
             }
+            // The sockets are closed: a handler that still works can answer nobody. Its task is
+            // told so, or the bound of `drain` would be the handler's to break.
+            group.cancelAll()
         }
         shared.ended()
     }
