@@ -3,14 +3,17 @@ import Effects
 import Messages
 import Primitives
 import SMSCodeService
+import ServiceTestKit
 import TestKit
 import Testing
 
-@Suite("smscode.check")
+@Suite("smscode.check", .closesBuses)
 struct CheckTests {
-    @Test("F001 F002 F006 after five wrong codes the right one is refused as exhausted")
-    func exhaustion() async throws {
-        let world = World()
+    @Test(
+        "F001 F002 F006 after five wrong codes the right one is refused as exhausted",
+        arguments: TransportUnderTest.allCases)
+    func exhaustion(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let sent = try await world.send()
             let code = world.provider.code(for: World.number)
@@ -27,9 +30,11 @@ struct CheckTests {
         }
     }
 
-    @Test("F007 F016 of 500 parallel wrong codes exactly five are evaluated, over two instances")
-    func parallelGuesses() async throws {
-        let world = World()
+    @Test(
+        "F007 F016 of 500 parallel wrong codes exactly five are evaluated, over two instances",
+        arguments: TransportUnderTest.allCases)
+    func parallelGuesses(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             _ = try await world.send()
             let code = world.provider.code(for: World.number)
@@ -51,9 +56,11 @@ struct CheckTests {
         }
     }
 
-    @Test("F009 the defaults are safe: twenty wrong codes, then the right one is refused")
-    func defaults() async throws {
-        let world = World()
+    @Test(
+        "F009 the defaults are safe: twenty wrong codes, then the right one is refused",
+        arguments: TransportUnderTest.allCases)
+    func defaults(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             _ = try await world.send()
             let code = world.provider.code(for: World.number)
@@ -62,10 +69,12 @@ struct CheckTests {
         }
     }
 
-    @Test("F004 wrong guesses are kept over a resend, in every policy")
-    func keptOverResend() async throws {
+    @Test(
+        "F004 wrong guesses are kept over a resend, in every policy",
+        arguments: TransportUnderTest.allCases)
+    func keptOverResend(_ transport: TransportUnderTest) async throws {
         for policy in [DuplicatePolicy.newest, .all, .same] {
-            let world = World(policy: SchemePolicy(duplicatePolicy: policy))
+            let world = World(transport, policy: SchemePolicy(duplicatePolicy: policy))
             let service = world.makeService { $0.guessesPerHour = 3 }
             try await world.serving(service) { world in
                 _ = try await world.send()
@@ -81,9 +90,11 @@ struct CheckTests {
         }
     }
 
-    @Test("the window lets go after an hour, and twenty in 24 hours are the end of the day")
-    func windows() async throws {
-        let world = World()
+    @Test(
+        "the window lets go after an hour, and twenty in 24 hours are the end of the day",
+        arguments: TransportUnderTest.allCases)
+    func windows(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             for round in 0..<4 {
                 _ = try await world.send()
@@ -98,9 +109,11 @@ struct CheckTests {
         }
     }
 
-    @Test("four digits end after ten wrong guesses in 24 hours")
-    func fourDigits() async throws {
-        let world = World()
+    @Test(
+        "four digits end after ten wrong guesses in 24 hours",
+        arguments: TransportUnderTest.allCases)
+    func fourDigits(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             for round in 0..<2 {
                 _ = try await world.send(codeLength: 4)
@@ -118,9 +131,10 @@ struct CheckTests {
         }
     }
 
-    @Test("several live codes: one guess is charged for each")
-    func chargedPerCode() async throws {
-        let world = World()
+    @Test(
+        "several live codes: one guess is charged for each", arguments: TransportUnderTest.allCases)
+    func chargedPerCode(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             var codes: [String] = []
             for _ in 0..<4 {
@@ -138,9 +152,34 @@ struct CheckTests {
         }
     }
 
-    @Test("F019 F021 F022 of 32 parallel checks with the right code exactly one passes")
-    func race() async throws {
-        let world = World()
+    @Test(
+        "F012 right codes raise no count and no wait, neither of codes nor of up-going texts",
+        arguments: TransportUnderTest.allCases)
+    func rightCodesCostNothing(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
+        try await world.serving(world.makeService()) { world in
+            for _ in 0..<3 {
+                _ = try await world.send()
+                let code = world.provider.code(for: World.number)
+                #expect(try await world.check(code).result == .accepted)
+                world.clock.advance(.seconds(60))
+            }
+            _ = try await world.send()
+            let code = world.provider.code(for: World.number)
+            let wrong = try await world.check(world.wrong(code))
+            #expect(wrong.result == .rejected && wrong.attemptsLeft == 4)
+            let upgoing = try await world.shop.call(
+                OpenUpgoing(schemeCode: World.schemeCode, purpose: "login", number: World.number))
+            let checked = try await world.shop.call(CheckUpgoing(upgoingId: upgoing.upgoingId))
+            #expect(checked.result == .notReceived)
+        }
+    }
+
+    @Test(
+        "F019 F021 F022 of 32 parallel checks with the right code exactly one passes",
+        arguments: TransportUnderTest.allCases)
+    func race(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             _ = try await world.send()
             let code = world.provider.code(for: World.number)
@@ -157,9 +196,9 @@ struct CheckTests {
         }
     }
 
-    @Test("F026 two checks with one request key both pass")
-    func requestKey() async throws {
-        let world = World()
+    @Test("F026 two checks with one request key both pass", arguments: TransportUnderTest.allCases)
+    func requestKey(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             _ = try await world.send()
             let code = world.provider.code(for: World.number)
@@ -169,9 +208,11 @@ struct CheckTests {
         }
     }
 
-    @Test("F029 a used code is not accepted again, and saying so costs no attempt")
-    func usedCode() async throws {
-        let world = World()
+    @Test(
+        "F029 a used code is not accepted again, and saying so costs no attempt",
+        arguments: TransportUnderTest.allCases)
+    func usedCode(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             _ = try await world.send()
             let code = world.provider.code(for: World.number)
@@ -181,9 +222,11 @@ struct CheckTests {
         }
     }
 
-    @Test("F024 F031 F032 a code is good for its purpose, and trying it elsewhere leaves it good")
-    func purposes() async throws {
-        let world = World()
+    @Test(
+        "F024 F031 F032 a code is good for its purpose, and trying it elsewhere leaves it good",
+        arguments: TransportUnderTest.allCases)
+    func purposes(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             _ = try await world.send(purpose: "login")
             let login = world.provider.code(for: World.number)
@@ -199,9 +242,11 @@ struct CheckTests {
         }
     }
 
-    @Test("F027 a cancel voids open codes of every purpose, and counters stay")
-    func cancel() async throws {
-        let world = World()
+    @Test(
+        "F027 a cancel voids open codes of every purpose, and counters stay",
+        arguments: TransportUnderTest.allCases)
+    func cancel(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             _ = try await world.send(purpose: "reset")
             let code = world.provider.code(for: World.number)
@@ -216,9 +261,11 @@ struct CheckTests {
         }
     }
 
-    @Test("F067 F104 a code that came too late is expired, not wrong")
-    func expired() async throws {
-        let world = World()
+    @Test(
+        "F067 F104 a code that came too late is expired, not wrong",
+        arguments: TransportUnderTest.allCases)
+    func expired(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let long = try await world.send(lifetime: 300)
             let first = world.provider.code(for: World.number)
@@ -236,9 +283,11 @@ struct CheckTests {
         }
     }
 
-    @Test("F054 after a resend the right code passes and nothing more is sent")
-    func resend() async throws {
-        let world = World()
+    @Test(
+        "F054 after a resend the right code passes and nothing more is sent",
+        arguments: TransportUnderTest.allCases)
+    func resend(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let sent = try await world.send()
             world.clock.advance(.seconds(60))
@@ -250,9 +299,11 @@ struct CheckTests {
         }
     }
 
-    @Test("F119 F121 F122 rule 11: without a code in hand known and unknown numbers answer alike")
-    func oracle() async throws {
-        let world = World()
+    @Test(
+        "F119 F121 F122 rule 11: without a code in hand known and unknown numbers answer alike",
+        arguments: TransportUnderTest.allCases)
+    func oracle(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             _ = try await world.send()
             let code = world.provider.code(for: World.number)
@@ -264,9 +315,11 @@ struct CheckTests {
         }
     }
 
-    @Test("F084 F087 codes are text: short, long and unlike ones are wrong, marks are refused")
-    func text() async throws {
-        let world = World()
+    @Test(
+        "F084 F087 codes are text: short, long and unlike ones are wrong, marks are refused",
+        arguments: TransportUnderTest.allCases)
+    func text(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService { $0.guessesPerHour = 5 }) { world in
             _ = try await world.send()
             let code = world.provider.code(for: World.number)
@@ -284,9 +337,11 @@ struct CheckTests {
         }
     }
 
-    @Test("F082 the right code typed with another keyboard passes")
-    func scripts() async throws {
-        let world = World()
+    @Test(
+        "F082 the right code typed with another keyboard passes",
+        arguments: TransportUnderTest.allCases)
+    func scripts(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             _ = try await world.send()
             let arabic = world.provider.code(for: World.number).unicodeScalars.map {
@@ -297,9 +352,11 @@ struct CheckTests {
         }
     }
 
-    @Test("letters pass in either case unless the policy or the check demands it")
-    func letterCase() async throws {
-        let world = World()
+    @Test(
+        "letters pass in either case unless the policy or the check demands it",
+        arguments: TransportUnderTest.allCases)
+    func letterCase(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let sent = try await world.send(codeType: 2, returnCode: true)
             let code = try #require(sent.code).reveal()
@@ -311,9 +368,11 @@ struct CheckTests {
         }
     }
 
-    @Test("others' challenges, unknown ones and those of a run are not to be checked")
-    func rights() async throws {
-        let world = World()
+    @Test(
+        "others' challenges, unknown ones and those of a run are not to be checked",
+        arguments: TransportUnderTest.allCases)
+    func rights(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let mine = try #require(try await world.send().challengeId)
             let run: RunID = world.random.identifier()

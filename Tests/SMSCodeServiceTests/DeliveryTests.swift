@@ -2,13 +2,14 @@ import Bus
 import Effects
 import Messages
 import Primitives
+import ServiceTestKit
 import Storage
 import TestKit
 import Testing
 
 @testable import SMSCodeService
 
-@Suite("delivery")
+@Suite("delivery", .closesBuses)
 struct DeliveryTests {
     private func pump(_ service: SMSCodeService) async throws {
         for leased in try await service.leaseDue(limit: 16) { await service.deliver(leased) }
@@ -19,10 +20,10 @@ struct DeliveryTests {
     }
 
     @Test(
-        "F109 F111 a provider's refusal is the answer, gives back the budget and leaves nothing half"
-    )
-    func refused() async throws {
-        let world = World()
+        "F109 F111 a provider's refusal is the answer, gives back the budget, leaves nothing half",
+        arguments: TransportUnderTest.allCases)
+    func refused(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             world.provider.answer { _ in .refused(reason: "blocked") }
             let refused = await failure { () async throws(ServiceFailure) in
@@ -39,9 +40,11 @@ struct DeliveryTests {
         }
     }
 
-    @Test("rule 3: a resend that the provider refused leaves the live code and its wait alone")
-    func refusedResend() async throws {
-        let world = World()
+    @Test(
+        "rule 3: a resend that the provider refused leaves the live code and its wait alone",
+        arguments: TransportUnderTest.allCases)
+    func refusedResend(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             _ = try await world.send()
             let code = world.provider.code(for: World.number)
@@ -53,9 +56,10 @@ struct DeliveryTests {
     }
 
     @Test(
-        "an unavailable provider: queued, tried again under the same reference with the same code")
-    func queued() async throws {
-        let world = World()
+        "an unavailable provider: queued, tried again under the same reference with the same code",
+        arguments: TransportUnderTest.allCases)
+    func queued(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         let service = world.makeService()
         try await world.serving(service) { world in
             world.provider.answer { _ in .unavailable(retryAfter: nil) }
@@ -76,9 +80,10 @@ struct DeliveryTests {
     }
 
     @Test(
-        "F066 a provider that says 429 for a minute is called three times, and never after expiry")
-    func backoff() async throws {
-        let world = World()
+        "F066 a provider that says 429 for a minute is called three times, and never after expiry",
+        arguments: TransportUnderTest.allCases)
+    func backoff(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         let service = world.makeService()
         try await world.serving(service) { world in
             world.provider.answer { _ in .unavailable(retryAfter: nil) }
@@ -99,9 +104,11 @@ struct DeliveryTests {
         }
     }
 
-    @Test("a message whose code was used or cancelled is not sent any more")
-    func deadCode() async throws {
-        let world = World()
+    @Test(
+        "a message whose code was used or cancelled is not sent any more",
+        arguments: TransportUnderTest.allCases)
+    func deadCode(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         let service = world.makeService()
         try await world.serving(service) { world in
             world.provider.answer { _ in .unavailable(retryAfter: nil) }
@@ -114,9 +121,11 @@ struct DeliveryTests {
         }
     }
 
-    @Test("F157 the second provider sends the same code when the first does not answer")
-    func fallOver() async throws {
-        let world = World(providers: ["one", "two"])
+    @Test(
+        "F157 the second provider sends the same code when the first does not answer",
+        arguments: TransportUnderTest.allCases)
+    func fallOver(_ transport: TransportUnderTest) async throws {
+        let world = World(transport, providers: ["one", "two"])
         let service = world.makeService()
         try await world.serving(service) { world in
             let clock = world.clock
@@ -134,9 +143,11 @@ struct DeliveryTests {
         }
     }
 
-    @Test("F157 a refusal goes to the next provider at once; the last one's word counts")
-    func refusalFallsOver() async throws {
-        let world = World(providers: ["one", "two"])
+    @Test(
+        "F157 a refusal goes to the next provider at once; the last one's word counts",
+        arguments: TransportUnderTest.allCases)
+    func refusalFallsOver(_ transport: TransportUnderTest) async throws {
+        let world = World(transport, providers: ["one", "two"])
         try await world.serving(world.makeService()) { world in
             world.providers[0].answer { _ in .refused(reason: "no route") }
             let sent = try await world.send()
@@ -149,9 +160,11 @@ struct DeliveryTests {
         }
     }
 
-    @Test("a provider that fails three times in a row rests for half a minute")
-    func breaker() async throws {
-        let world = World(providers: ["one", "two"])
+    @Test(
+        "a provider that fails three times in a row rests for half a minute",
+        arguments: TransportUnderTest.allCases)
+    func breaker(_ transport: TransportUnderTest) async throws {
+        let world = World(transport, providers: ["one", "two"])
         try await world.serving(world.makeService()) { world in
             world.providers[0].answer { _ in .unavailable(retryAfter: nil) }
             for index in 0..<6 { _ = try await world.send("+1415555000\(index)") }
@@ -163,16 +176,19 @@ struct DeliveryTests {
         }
     }
 
-    @Test("rule 12: what a crash left sending is sent once more, same reference, same code")
-    func crash() async throws {
-        let world = World()
+    @Test(
+        "rule 12: what a crash left sending is sent once more, same reference, same code",
+        arguments: TransportUnderTest.allCases)
+    func crash(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         let dying = world.makeService()
         let started = Lock(false)
+        let isDead = Lock(false)
         try await world.serving(dying, host: "dying") { world in
             world.provider.answer { _ in
                 started.withLock { $0 = true }
                 // The process ends while the provider holds the message.
-                while !Task.isCancelled { await Task.yield() }
+                while !isDead.withLock(\.self) { await Task.yield() }
                 return .accepted
             }
             await withTaskGroup { group in
@@ -180,8 +196,10 @@ struct DeliveryTests {
                 while !started.withLock(\.self) { await Task.yield() }
                 group.cancelAll()
             }
+            (dying.store as? MemoryStore)?.crash()
+            world.bus.crash(host: "dying")
+            isDead.withLock { $0 = true }
         }
-        world.bus.crash(host: "dying")
         world.provider.answer { _ in .accepted }
         let service = world.makeService(instance: "i2")
         try await world.serving(service, host: "next") { world in
@@ -201,9 +219,11 @@ struct DeliveryTests {
         }
     }
 
-    @Test("beyond a quarter of the credit a send answers queued at once, and the outbox sends it")
-    func waiters() async throws {
-        let world = World()
+    @Test(
+        "beyond a quarter of the credit a send answers queued at once, and the outbox sends it",
+        arguments: TransportUnderTest.allCases)
+    func waiters(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         let service = world.makeService { $0.waitingSends = 0 }
         try await world.serving(service) { world in
             let sent = try await world.send(returnCode: true)
@@ -214,9 +234,9 @@ struct DeliveryTests {
         }
     }
 
-    @Test("the outbox runs by itself, and drains")
-    func parts() async throws {
-        let world = World()
+    @Test("the outbox runs by itself, and drains", arguments: TransportUnderTest.allCases)
+    func parts(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         let service = world.makeService { $0.waitingSends = 0 }
         let parts = service.parts()
         try await world.serving(service) { world in
@@ -231,9 +251,11 @@ struct DeliveryTests {
         }
     }
 
-    @Test("F146 receipts are taken; repeats, late contradictions and unknown ones change nothing")
-    func receipts() async throws {
-        let world = World()
+    @Test(
+        "F146 receipts are taken; repeats, late contradictions and unknown ones change nothing",
+        arguments: TransportUnderTest.allCases)
+    func receipts(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let sent = try await world.send()
             func receipt(_ reference: String, _ delivered: Bool) async throws(ServiceFailure) {
@@ -255,9 +277,11 @@ struct DeliveryTests {
         }
     }
 
-    @Test("details show the newest first, codes as dots, and only the scheme's own")
-    func details() async throws {
-        let world = World(policy: SchemePolicy(signature: "Shop"))
+    @Test(
+        "details show the newest first, codes as dots, and only the scheme's own",
+        arguments: TransportUnderTest.allCases)
+    func details(_ transport: TransportUnderTest) async throws {
+        let world = World(transport, policy: SchemePolicy(signature: "Shop"))
         world.put(policy: .standard, code: "FA2")
         try await world.serving(world.makeService()) { world in
             _ = try await world.send()
@@ -291,9 +315,11 @@ struct DeliveryTests {
         }
     }
 
-    @Test("F036 a notice goes to the old number without a code and outside the limits")
-    func notice() async throws {
-        let world = World()
+    @Test(
+        "F036 a notice goes to the old number without a code and outside the limits",
+        arguments: TransportUnderTest.allCases)
+    func notice(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         let service = world.makeService { $0.sendsPerHour = 0 }
         try await world.serving(service) { world in
             let number = try #require(PhoneNumber(e164: World.number))
@@ -306,9 +332,9 @@ struct DeliveryTests {
         }
     }
 
-    @Test("F114 a limit of 0 refuses every send")
-    func zero() async throws {
-        let world = World()
+    @Test("F114 a limit of 0 refuses every send", arguments: TransportUnderTest.allCases)
+    func zero(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService { $0.sendsPerDayAllSchemes = 0 }) { world in
             let refused = await failure { () async throws(ServiceFailure) in try await world.send()
             }

@@ -2,13 +2,14 @@ import Bus
 import Effects
 import Messages
 import Primitives
+import ServiceTestKit
 import Storage
 import TestKit
 import Testing
 
 @testable import SMSCodeService
 
-@Suite("test numbers, secrets, time")
+@Suite("test numbers, secrets, time", .closesBuses)
 struct PolicyTests {
     private func policy(_ world: World, seconds: Int64) -> SchemePolicy {
         SchemePolicy(testNumbers: [
@@ -18,9 +19,11 @@ struct PolicyTests {
         ])
     }
 
-    @Test("F117 F139 F164 F166 a test number is never texted, has a fixed code, and no send limit")
-    func testNumbers() async throws {
-        let world = World()
+    @Test(
+        "F117 F139 F164 F166 a test number is never texted, has a fixed code, and no send limit",
+        arguments: TransportUnderTest.allCases)
+    func testNumbers(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         world.put(policy: policy(world, seconds: 3600))
         try await world.serving(world.makeService()) { world in
             for _ in 0..<100 {
@@ -35,9 +38,9 @@ struct PolicyTests {
         }
     }
 
-    @Test("a fixed code lives no longer than a derived one")
-    func fixedCodeExpires() async throws {
-        let world = World()
+    @Test("a fixed code lives no longer than a derived one", arguments: TransportUnderTest.allCases)
+    func fixedCodeExpires(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         world.put(policy: policy(world, seconds: 3600))
         try await world.serving(world.makeService()) { world in
             _ = try await world.send("+14155550123")
@@ -47,9 +50,11 @@ struct PolicyTests {
         }
     }
 
-    @Test("F164 after its end date the number takes the real path, and its code is never accepted")
-    func endDate() async throws {
-        let world = World()
+    @Test(
+        "F164 after its end date the number takes the real path, and its code is never accepted",
+        arguments: TransportUnderTest.allCases)
+    func endDate(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         world.put(policy: policy(world, seconds: 100))
         try await world.serving(world.makeService()) { world in
             _ = try await world.send("+14155550123")
@@ -60,9 +65,11 @@ struct PolicyTests {
         }
     }
 
-    @Test("F141 F142 rule 10: no code, no full number in any log line or row, at debug too")
-    func secrets() async throws {
-        let world = World()
+    @Test(
+        "F141 F142 rule 10: no code, no full number in any log line or row, at debug too",
+        arguments: TransportUnderTest.allCases)
+    func secrets(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         let service = world.makeService()
         try await world.serving(service) { world in
             let sent = try await world.send(returnCode: true, key: "k")
@@ -91,9 +98,9 @@ struct PolicyTests {
         }
     }
 
-    @Test("F144 a month later only counts are left")
-    func retention() async throws {
-        let world = World()
+    @Test("F144 a month later only counts are left", arguments: TransportUnderTest.allCases)
+    func retention(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         let service = world.makeService()
         try await world.serving(service) { world in
             _ = try await world.send()
@@ -112,9 +119,11 @@ struct PolicyTests {
         }
     }
 
-    @Test("F014 a counted guess survives the end of the process")
-    func restart() async throws {
-        let world = World()
+    @Test(
+        "F014 a counted guess survives the end of the process",
+        arguments: TransportUnderTest.allCases)
+    func restart(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         let code = Lock("")
         try await world.serving(world.makeService(), host: "first") { world in
             _ = try await world.send()
@@ -132,9 +141,11 @@ struct PolicyTests {
         }
     }
 
-    @Test("a wall clock that jumps back grants neither attempts nor lifetime")
-    func clock() async throws {
-        let world = World()
+    @Test(
+        "a wall clock that jumps back grants neither attempts nor lifetime",
+        arguments: TransportUnderTest.allCases)
+    func clock(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             _ = try await world.send()
             let code = world.provider.code(for: World.number)
@@ -147,9 +158,11 @@ struct PolicyTests {
         }
     }
 
-    @Test("F061 a daemon two seconds behind accepts a resend at the told moment")
-    func skew() async throws {
-        let world = World()
+    @Test(
+        "F061 a daemon two seconds behind accepts a resend at the told moment",
+        arguments: TransportUnderTest.allCases)
+    func skew(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService(), host: "first") { world in
             _ = try await world.send()
         }
@@ -168,9 +181,11 @@ struct PolicyTests {
         func now() -> WallTime { clock.now() - .seconds(2) }
     }
 
-    @Test("counters and codes outlive a rotation of their keys")
-    func rotation() async throws {
-        let world = World()
+    @Test(
+        "counters and codes outlive a rotation of their keys",
+        arguments: TransportUnderTest.allCases)
+    func rotation(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         let code = Lock("")
         try await world.serving(world.makeService(), host: "first") { world in
             _ = try await world.send()

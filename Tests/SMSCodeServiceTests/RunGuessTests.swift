@@ -3,10 +3,11 @@ import Effects
 import Messages
 import Primitives
 import SMSCodeService
+import ServiceTestKit
 import TestKit
 import Testing
 
-@Suite("guesses of runs")
+@Suite("guesses of runs", .closesBuses)
 struct RunGuessTests {
     private struct Run: Sendable {
         let id: RunID
@@ -42,9 +43,11 @@ struct RunGuessTests {
             RedeemGuess(guessId: guess), CallOptions(requestKey: key))
     }
 
-    @Test("a right guess redeems once; its own key repeats the answer, another is told it is used")
-    func redeems() async throws {
-        let world = World()
+    @Test(
+        "a right guess redeems once; its own key repeats the answer, another is told it is used",
+        arguments: TransportUnderTest.allCases)
+    func redeems(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let run = try await start(world)
             let guess = try await attach(world, run, run.code)
@@ -56,9 +59,11 @@ struct RunGuessTests {
         }
     }
 
-    @Test("attaching counts nothing; at most five guesses wait for one challenge")
-    func attaching() async throws {
-        let world = World()
+    @Test(
+        "attaching counts nothing; at most five guesses wait for one challenge",
+        arguments: TransportUnderTest.allCases)
+    func attaching(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let run = try await start(world)
             var guesses: [GuessID] = []
@@ -77,9 +82,10 @@ struct RunGuessTests {
     }
 
     @Test(
-        "redeemed wrong guesses and checked ones share one limit; then the right one is exhausted")
-    func exhaustion() async throws {
-        let world = World()
+        "redeemed wrong guesses and checked ones share one limit; then the right one is exhausted",
+        arguments: TransportUnderTest.allCases)
+    func exhaustion(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let run = try await start(world, purpose: "scene:100001")
             for step in 1...3 {
@@ -99,9 +105,11 @@ struct RunGuessTests {
         }
     }
 
-    @Test("rule 2: of parallel redemptions exactly five wrong ones are evaluated")
-    func race() async throws {
-        let world = World()
+    @Test(
+        "rule 2: of parallel redemptions exactly five wrong ones are evaluated",
+        arguments: TransportUnderTest.allCases)
+    func race(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             var guesses: [GuessID] = []
             for index in 0..<4 {
@@ -123,9 +131,11 @@ struct RunGuessTests {
         }
     }
 
-    @Test("another run never kills a live code, and its code is not good here")
-    func runs() async throws {
-        let world = World()
+    @Test(
+        "another run never kills a live code, and its code is not good here",
+        arguments: TransportUnderTest.allCases)
+    func runs(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let first = try await start(world)
             world.clock.advance(.seconds(60))
@@ -140,9 +150,11 @@ struct RunGuessTests {
         }
     }
 
-    @Test("expired and cancelled challenges say so, uncounted; foreign runs find nothing")
-    func ends() async throws {
-        let world = World()
+    @Test(
+        "expired and cancelled challenges say so, uncounted; foreign runs find nothing",
+        arguments: TransportUnderTest.allCases)
+    func ends(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let run = try await start(world)
             let late = try await attach(world, run, run.code)

@@ -4,16 +4,18 @@ import Messages
 import Primitives
 import SMSCodeService
 import SandboxService
+import ServiceTestKit
 import TestKit
 import Testing
 
 /// The code service and the sandbox on one bus, as on a developer's machine.
-@Suite("with the sandbox")
+@Suite("with the sandbox", .closesBuses)
 struct SandboxLoopTests {
     private func run(
+        _ transport: TransportUnderTest,
         _ body: @escaping @Sendable (World) async throws -> Void
     ) async throws {
-        let world = World()
+        let world = World(transport)
         let sandbox = SandboxService(
             clock: world.clock, pause: world.clock, random: world.random,
             bus: world.caller(.service, "sandbox"), phoneNumbers: FakePhoneNumberParser())
@@ -37,9 +39,11 @@ struct SandboxLoopTests {
             .messages.last?.text ?? ""
     }
 
-    @Test("a code is sent, read from the inbox and accepted; the receipt comes back")
-    func code() async throws {
-        try await run { world in
+    @Test(
+        "a code is sent, read from the inbox and accepted; the receipt comes back",
+        arguments: TransportUnderTest.allCases)
+    func code(_ transport: TransportUnderTest) async throws {
+        try await run(transport) { world in
             let sent = try await world.send()
             #expect(sent.delivery == .sent)
             let text = try await text(world)
@@ -57,9 +61,11 @@ struct SandboxLoopTests {
         }
     }
 
-    @Test("a text from a simulated handset answers an up-going text")
-    func upgoing() async throws {
-        try await run { world in
+    @Test(
+        "a text from a simulated handset answers an up-going text",
+        arguments: TransportUnderTest.allCases)
+    func upgoing(_ transport: TransportUnderTest) async throws {
+        try await run(transport) { world in
             let opened = try await world.shop.call(
                 OpenUpgoing(schemeCode: World.schemeCode, purpose: "login", number: World.number))
             let received = try await world.caller(.operator, "root").call(
@@ -71,9 +77,11 @@ struct SandboxLoopTests {
         }
     }
 
-    @Test("a provider that refuses is the answer; one that is silent is waited for, not repeated")
-    func faults() async throws {
-        try await run { world in
+    @Test(
+        "a provider that refuses is the answer; one that is silent is waited for, not repeated",
+        arguments: TransportUnderTest.allCases)
+    func faults(_ transport: TransportUnderTest) async throws {
+        try await run(transport) { world in
             let root = world.caller(.operator, "root")
             _ = try await root.call(PutFault(number: World.number, fault: .refused))
             let refused = await failure { () async throws(ServiceFailure) in

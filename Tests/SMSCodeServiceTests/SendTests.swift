@@ -3,14 +3,15 @@ import Effects
 import Messages
 import Primitives
 import SMSCodeService
+import ServiceTestKit
 import TestKit
 import Testing
 
-@Suite("smscode.send")
+@Suite("smscode.send", .closesBuses)
 struct SendTests {
-    @Test("a code is sent, and the right one passes")
-    func slice() async throws {
-        let world = World()
+    @Test("a code is sent, and the right one passes", arguments: TransportUnderTest.allCases)
+    func slice(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let sent = try await world.send()
             #expect(sent.delivery == .sent && sent.codeLength == 6 && sent.codeType == 1)
@@ -26,9 +27,11 @@ struct SendTests {
         }
     }
 
-    @Test("F047 F051 a refused resend names the wait, harms nothing, and is accepted in time")
-    func cooldown() async throws {
-        let world = World()
+    @Test(
+        "F047 F051 a refused resend names the wait, harms nothing, and is accepted in time",
+        arguments: TransportUnderTest.allCases)
+    func cooldown(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let first = try await world.send()
             let code = world.provider.code(for: World.number)
@@ -45,9 +48,11 @@ struct SendTests {
         }
     }
 
-    @Test("F047 the code that was there still passes after a refused resend")
-    func refusedResend() async throws {
-        let world = World()
+    @Test(
+        "F047 the code that was there still passes after a refused resend",
+        arguments: TransportUnderTest.allCases)
+    func refusedResend(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             _ = try await world.send()
             _ = await failure { () async throws(ServiceFailure) in try await world.send() }
@@ -56,9 +61,11 @@ struct SendTests {
         }
     }
 
-    @Test("F064 F106 five sends an hour, ten in 24 hours; refused means not sent")
-    func windows() async throws {
-        let world = World()
+    @Test(
+        "F064 F106 five sends an hour, ten in 24 hours; refused means not sent",
+        arguments: TransportUnderTest.allCases)
+    func windows(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             for _ in 0..<5 {
                 _ = try await world.send()
@@ -82,9 +89,9 @@ struct SendTests {
         }
     }
 
-    @Test("a number takes 40 sends a day over all schemes")
-    func allSchemes() async throws {
-        let world = World()
+    @Test("a number takes 40 sends a day over all schemes", arguments: TransportUnderTest.allCases)
+    func allSchemes(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         for index in 0..<5 { world.put(policy: .standard, code: "FA\(index)") }
         try await world.serving(world.makeService()) { world in
             for index in 0..<4 {
@@ -100,9 +107,11 @@ struct SendTests {
         }
     }
 
-    @Test("F129 F131 sixty sends an hour by IPv4 address and IPv6 /64, loopback never")
-    func addresses() async throws {
-        let world = World()
+    @Test(
+        "F129 F131 sixty sends an hour by IPv4 address and IPv6 /64, loopback never",
+        arguments: TransportUnderTest.allCases)
+    func addresses(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             func send(_ index: Int, _ address: String) async throws(ServiceFailure) -> SentCode {
                 try await world.gateway.call(
@@ -120,9 +129,11 @@ struct SendTests {
         }
     }
 
-    @Test("F011 a bound number has a budget of its own that strangers cannot use up")
-    func boundNumber() async throws {
-        let world = World()
+    @Test(
+        "F011 a bound number has a budget of its own that strangers cannot use up",
+        arguments: TransportUnderTest.allCases)
+    func boundNumber(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let run: RunID = world.random.identifier()
             func bound(_ template: String) async throws(ServiceFailure) -> SentCode {
@@ -153,9 +164,11 @@ struct SendTests {
         }
     }
 
-    @Test("rule 6: of 32 parallel sends exactly one is sent within the cool-down")
-    func race() async throws {
-        let world = World()
+    @Test(
+        "rule 6: of 32 parallel sends exactly one is sent within the cool-down",
+        arguments: TransportUnderTest.allCases)
+    func race(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let sentCount = await withTaskGroup { group in
                 for _ in 0..<32 {
@@ -168,10 +181,12 @@ struct SendTests {
         }
     }
 
-    @Test("F052 F057 same repeats the code, newest and all make new ones")
-    func duplicatePolicies() async throws {
+    @Test(
+        "F052 F057 same repeats the code, newest and all make new ones",
+        arguments: TransportUnderTest.allCases)
+    func duplicatePolicies(_ transport: TransportUnderTest) async throws {
         for policy in [DuplicatePolicy.newest, .all, .same] {
-            let world = World(policy: SchemePolicy(duplicatePolicy: policy))
+            let world = World(transport, policy: SchemePolicy(duplicatePolicy: policy))
             try await world.serving(world.makeService()) { world in
                 _ = try await world.send()
                 let first = world.provider.code(for: World.number)
@@ -188,9 +203,11 @@ struct SendTests {
         }
     }
 
-    @Test("F059 the old code's answer names when the newer one was sent")
-    func superseded() async throws {
-        let world = World()
+    @Test(
+        "F059 the old code's answer names when the newer one was sent",
+        arguments: TransportUnderTest.allCases)
+    func superseded(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             _ = try await world.send()
             let old = world.provider.code(for: World.number)
@@ -203,9 +220,11 @@ struct SendTests {
         }
     }
 
-    @Test("a text without the code's place passes the same limits and leaves live codes alone")
-    func plainText() async throws {
-        let world = World()
+    @Test(
+        "a text without the code's place passes the same limits and leaves live codes alone",
+        arguments: TransportUnderTest.allCases)
+    func plainText(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             _ = try await world.send()
             let code = world.provider.code(for: World.number)
@@ -225,9 +244,11 @@ struct SendTests {
         }
     }
 
-    @Test("same request key, same answer, one SMS; another body is a conflict")
-    func requestKey() async throws {
-        let world = World()
+    @Test(
+        "same request key, same answer, one SMS; another body is a conflict",
+        arguments: TransportUnderTest.allCases)
+    func requestKey(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let first = try await world.send(returnCode: true, key: "k")
             let second = try await world.send(returnCode: true, key: "k")
@@ -242,9 +263,11 @@ struct SendTests {
         }
     }
 
-    @Test("who may say what: origins, reserved purposes, codes in answers, others' schemes")
-    func rights() async throws {
-        let world = World()
+    @Test(
+        "who may say what: origins, reserved purposes, codes in answers, others' schemes",
+        arguments: TransportUnderTest.allCases)
+    func rights(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         world.put(policy: .standard, code: "FA9", owner: "other")
         world.put(policy: .standard, code: "FA8", disabled: true)
         try await world.serving(world.makeService()) { world in
@@ -289,9 +312,11 @@ struct SendTests {
             origin: origin)
     }
 
-    @Test("lifetimes and cool-downs of the request; at least 60 s between sends of a run")
-    func settings() async throws {
-        let world = World(policy: SchemePolicy(codeLength: 8, codeLifetimeSeconds: 120))
+    @Test(
+        "lifetimes and cool-downs of the request; at least 60 s between sends of a run",
+        arguments: TransportUnderTest.allCases)
+    func settings(_ transport: TransportUnderTest) async throws {
+        let world = World(transport, policy: SchemePolicy(codeLength: 8, codeLifetimeSeconds: 120))
         try await world.serving(world.makeService()) { world in
             let sent = try await world.send(cooldown: 1)
             let now = world.clock.now().millisecondsSince1970
@@ -311,9 +336,11 @@ struct SendTests {
         }
     }
 
-    @Test("F062 expired codes free their place, and the next send opens another challenge")
-    func expiry() async throws {
-        let world = World()
+    @Test(
+        "F062 expired codes free their place, and the next send opens another challenge",
+        arguments: TransportUnderTest.allCases)
+    func expiry(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let first = try await world.send()
             world.clock.advance(.seconds(300))
@@ -322,9 +349,10 @@ struct SendTests {
         }
     }
 
-    @Test("after too many wrong codes no further one is sent")
-    func exhausted() async throws {
-        let world = World()
+    @Test(
+        "after too many wrong codes no further one is sent", arguments: TransportUnderTest.allCases)
+    func exhausted(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             _ = try await world.send()
             let code = world.provider.code(for: World.number)

@@ -3,10 +3,11 @@ import Effects
 import Messages
 import Primitives
 import SMSCodeService
+import ServiceTestKit
 import TestKit
 import Testing
 
-@Suite("up-going texts")
+@Suite("up-going texts", .closesBuses)
 struct UpgoingTests {
     private func open(
         _ world: World, number: String? = nil, excluded: String? = nil
@@ -33,9 +34,11 @@ struct UpgoingTests {
         try await world.shop.call(CheckUpgoing(upgoingId: id), CallOptions(requestKey: key))
     }
 
-    @Test("not received is not final; received is used up under its key")
-    func slice() async throws {
-        let world = World()
+    @Test(
+        "not received is not final; received is used up under its key",
+        arguments: TransportUnderTest.allCases)
+    func slice(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let opened = try await open(world)
             #expect(opened.receivingNumber == "10690001" && opened.text.count == 9)
@@ -50,9 +53,11 @@ struct UpgoingTests {
         }
     }
 
-    @Test("F151 F152 F154 repeats by id, and by sender, text and time, are one message")
-    func repeats() async throws {
-        let world = World()
+    @Test(
+        "F151 F152 F154 repeats by id, and by sender, text and time, are one message",
+        arguments: TransportUnderTest.allCases)
+    func repeats(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let opened = try await open(world)
             let now = world.clock.now().millisecondsSince1970
@@ -68,9 +73,11 @@ struct UpgoingTests {
         }
     }
 
-    @Test("only the expected sender counts, the excluded one does not")
-    func senders() async throws {
-        let world = World()
+    @Test(
+        "only the expected sender counts, the excluded one does not",
+        arguments: TransportUnderTest.allCases)
+    func senders(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let expected = try await open(world, number: World.number)
             #expect(
@@ -86,9 +93,11 @@ struct UpgoingTests {
         }
     }
 
-    @Test("F149 an inbound text lost before its commit is taken when the carrier sends it again")
-    func durable() async throws {
-        let world = World()
+    @Test(
+        "F149 an inbound text lost before its commit is taken when the carrier sends it again",
+        arguments: TransportUnderTest.allCases)
+    func durable(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         let opened = Lock<OpenedUpgoing?>(nil)
         try await world.serving(world.makeService(), host: "first") { world in
             let answer = try await open(world)
@@ -108,9 +117,11 @@ struct UpgoingTests {
         }
     }
 
-    @Test("after ten minutes nothing is taken, neither from the carrier nor to be used up")
-    func expiry() async throws {
-        let world = World()
+    @Test(
+        "after ten minutes nothing is taken, neither from the carrier nor to be used up",
+        arguments: TransportUnderTest.allCases)
+    func expiry(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let first = try await open(world)
             let second = try await open(world)
@@ -123,9 +134,10 @@ struct UpgoingTests {
     }
 
     @Test(
-        "texts of a run are for services; five may wait; without a receiving number there is none")
-    func rights() async throws {
-        let world = World()
+        "texts of a run are for services; five may wait; without a receiving number there is none",
+        arguments: TransportUnderTest.allCases)
+    func rights(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let run: RunID = world.random.identifier()
             let ofRun = OpenUpgoing(
@@ -147,16 +159,18 @@ struct UpgoingTests {
             }
             #expect(unknown.code == .upgoingNotFound)
         }
-        let bare = World()
+        let bare = World(transport)
         try await bare.serving(bare.makeService { $0.receivingNumbers = [] }) { world in
             let none = await failure { () async throws(ServiceFailure) in try await open(world) }
             #expect(none.code == .providerUnavailable)
         }
     }
 
-    @Test("of parallel checks under different keys exactly one gets the number")
-    func race() async throws {
-        let world = World()
+    @Test(
+        "of parallel checks under different keys exactly one gets the number",
+        arguments: TransportUnderTest.allCases)
+    func race(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving(world.makeService()) { world in
             let opened = try await open(world)
             _ = try await receive(world, opened.text, id: "m1")

@@ -3,6 +3,7 @@ import Effects
 import Messages
 import Primitives
 import SMSCodeService
+import ServiceTestKit
 import Storage
 import TestKit
 import Testing
@@ -58,13 +59,16 @@ final class World: Sendable {
     let random = SeededRandom(seed: 7)
     let disk = MemoryDisk()
     let recording = RecordingLog()
-    let bus: InProcessBus
+    let bus: BusUnderTest
     let provider: FakeProvider
     let providers: [FakeProvider]
     let schemes = Lock<[String: Scheme]>([:])
 
-    init(policy: SchemePolicy = .standard, providers names: [String] = ["fake"]) {
-        bus = InProcessBus(pause: clock)
+    init(
+        _ transport: TransportUnderTest, policy: SchemePolicy = .standard,
+        providers names: [String] = ["fake"]
+    ) {
+        bus = BusUnderTest(transport, clock: clock)
         let clock = clock
         providers = names.map { FakeProvider($0, pause: clock) }
         provider = providers[0]
@@ -107,7 +111,7 @@ final class World: Sendable {
         guard let principal = Principal(roles: roles, name: name) else {
             preconditionFailure("a principal has a name")
         }
-        return LinkCaller(link: bus.link(as: principal), pause: clock, random: random)
+        return bus.caller(principal, random: random)
     }
 
     var shop: any BusCaller { caller(.integrator, "shop") }
@@ -130,11 +134,7 @@ final class World: Sendable {
             worker(schemeTable, "token", host: "token-\(host)"),
             worker(service.handlers, "smscode", host: host),
         ]
-        try await withThrowingTaskGroup { group in
-            for worker in workers { group.addTask { try await worker.run() } }
-            defer { group.cancelAll() }
-            try await body(self)
-        }
+        try await bus.serving(workers) { try await body(self) }
     }
 
     func worker(_ table: HandlerTable, _ name: String, host: String) -> BusWorker {

@@ -2,43 +2,45 @@ import Bus
 import Effects
 import Messages
 import Primitives
+import ServiceTestKit
 import TestKit
 import Testing
 
 @testable import SandboxService
 
-/// The sandbox on an in-process bus, with a code service that only remembers what it is told.
+/// The sandbox on a bus, with a code service that only remembers what it is told.
 private final class World: Sendable {
     let clock = ManualClock()
     let random = SeededRandom(seed: 3)
-    let bus: InProcessBus
+    let bus: BusUnderTest
     let told = Lock<(receipts: [ReceiveReceipt], texts: [ReceiveSMS])>(([], []))
     let service: SandboxService
     let delivery: SandboxDelivery
 
-    init(configuration: SandboxConfiguration = SandboxConfiguration()) {
-        let bus = InProcessBus(pause: clock)
+    init(
+        _ transport: TransportUnderTest,
+        configuration: SandboxConfiguration = SandboxConfiguration()
+    ) {
+        let bus = BusUnderTest(transport, clock: clock)
         self.bus = bus
         service = SandboxService(
             clock: clock, pause: clock, random: random,
-            bus: Self.caller(bus, .service, clock, random),
+            bus: Self.caller(bus, .service, random),
             phoneNumbers: FakePhoneNumberParser(), configuration: configuration)
         delivery = SandboxDelivery(service: service)
     }
 
     static func caller(
-        _ bus: InProcessBus, _ roles: Roles, _ clock: ManualClock, _ random: SeededRandom
+        _ bus: BusUnderTest, _ roles: Roles, _ random: SeededRandom
     ) -> any BusCaller {
         guard let principal = Principal(roles: roles, name: "\(roles)") else {
             preconditionFailure("a principal has a name")
         }
-        return LinkCaller(
-            link: bus.link(as: principal), pause: clock, random: random,
-            retry: RetryPolicy(attemptsMax: 1))
+        return bus.caller(principal, random: random, retry: RetryPolicy(attemptsMax: 1))
     }
 
-    var daemon: any BusCaller { Self.caller(bus, .service, clock, random) }
-    var person: any BusCaller { Self.caller(bus, .operator, clock, random) }
+    var daemon: any BusCaller { Self.caller(bus, .service, random) }
+    var person: any BusCaller { Self.caller(bus, .operator, random) }
 
     func serving(_ body: @escaping @Sendable (World) async throws -> Void) async throws {
         var codes = HandlerTable()
@@ -55,11 +57,7 @@ private final class World: Sendable {
                 table, identity: BusWorker.Identity(daemon: name, instanceID: name, version: "0"),
                 listener: bus.listener(host: name), clock: clock, pause: clock)
         }
-        try await withThrowingTaskGroup { group in
-            for worker in workers { group.addTask { try await worker.run() } }
-            defer { group.cancelAll() }
-            try await body(self)
-        }
+        try await bus.serving(workers) { try await body(self) }
     }
 
     /// Runs `body`, and lets a second pass again and again until it is done.
@@ -108,11 +106,13 @@ private func failure<Value>(
     return nil
 }
 
-@Suite("sandbox: messages")
+@Suite("sandbox: messages", .closesBuses)
 struct SandboxMessageTests {
-    @Test("an SMS arrives at any number, a repeat of its reference does not, and a receipt follows")
-    func arrives() async throws {
-        let world = World()
+    @Test(
+        "an SMS arrives at any number, a repeat of its reference does not, and a receipt follows",
+        arguments: TransportUnderTest.allCases)
+    func arrives(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving { world in
             let first = try await world.submit("r1")
             #expect(first.accepted && !first.repeated)
@@ -126,9 +126,11 @@ struct SandboxMessageTests {
         }
     }
 
-    @Test("refused, delayed and undelivered, by number or for all")
-    func faults() async throws {
-        let world = World()
+    @Test(
+        "refused, delayed and undelivered, by number or for all",
+        arguments: TransportUnderTest.allCases)
+    func faults(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving { world in
             try await world.fault(.refused)
             let refused = try await world.submit("r1")
@@ -152,9 +154,11 @@ struct SandboxMessageTests {
         }
     }
 
-    @Test("a silent provider takes the message, does not answer in time, and drops the repeat")
-    func silent() async throws {
-        let world = World()
+    @Test(
+        "a silent provider takes the message, does not answer in time, and drops the repeat",
+        arguments: TransportUnderTest.allCases)
+    func silent(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving { world in
             try await world.fault(.silent)
             let outcome = await world.whileTimePasses {
@@ -168,9 +172,11 @@ struct SandboxMessageTests {
         }
     }
 
-    @Test("a reader waits for the next message, and not longer than it said")
-    func longPoll() async throws {
-        let world = World()
+    @Test(
+        "a reader waits for the next message, and not longer than it said",
+        arguments: TransportUnderTest.allCases)
+    func longPoll(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving { world in
             _ = try await world.submit("r1")
             let sequence = try #require(try await world.inbox().last?.sequence)
@@ -190,9 +196,11 @@ struct SandboxMessageTests {
         }
     }
 
-    @Test("a person's SMS goes to the code service with its id")
-    func mobileOriginated() async throws {
-        let world = World()
+    @Test(
+        "a person's SMS goes to the code service with its id",
+        arguments: TransportUnderTest.allCases)
+    func mobileOriginated(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving { world in
             let received = try await world.person.call(
                 SendMobileOriginated(
@@ -223,11 +231,13 @@ struct SandboxMessageTests {
     }
 }
 
-@Suite("sandbox: handsets")
+@Suite("sandbox: handsets", .closesBuses)
 struct SandboxHandsetTests {
-    @Test("F167 an unknown number has a SIM that works; a token is good for one exchange")
-    func exchange() async throws {
-        let world = World()
+    @Test(
+        "F167 an unknown number has a SIM that works; a token is good for one exchange",
+        arguments: TransportUnderTest.allCases)
+    func exchange(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving { world in
             let fetched = try await world.person.call(FetchCarrierToken(number: "+14155552671"))
             #expect(fetched.innerCode == 1_600_000 && fetched.maskedNumber == "+1415•••71")
@@ -251,9 +261,11 @@ struct SandboxHandsetTests {
         }
     }
 
-    @Test("F159 F161 each fault gives its documented codes and no token")
-    func faults() async throws {
-        let world = World()
+    @Test(
+        "F159 F161 each fault gives its documented codes and no token",
+        arguments: TransportUnderTest.allCases)
+    func faults(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving { world in
             let expectations: [(SIMFault, Int, Int?)] = [
                 (.noSIM, 1_600_007, nil), (.noCellularData, 1_600_008, nil),
@@ -270,9 +282,11 @@ struct SandboxHandsetTests {
         }
     }
 
-    @Test("an exchange may be refused; a slow one answers the same reference later")
-    func exchangeFaults() async throws {
-        let world = World()
+    @Test(
+        "an exchange may be refused; a slow one answers the same reference later",
+        arguments: TransportUnderTest.allCases)
+    func exchangeFaults(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving { world in
             let sim = try await world.person.call(
                 PutSIM(numbers: ["+14155552671"], fault: .exchangeRefused))
@@ -293,9 +307,11 @@ struct SandboxHandsetTests {
         }
     }
 
-    @Test("dual SIM: the data slot's number answers; unknown phones and slots are refused")
-    func dualSIM() async throws {
-        let world = World()
+    @Test(
+        "dual SIM: the data slot's number answers; unknown phones and slots are refused",
+        arguments: TransportUnderTest.allCases)
+    func dualSIM(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving { world in
             let numbers = ["+14155552671", "+14155552672"]
             let sim = try await world.person.call(PutSIM(numbers: numbers, dataSlot: 1))
@@ -318,9 +334,9 @@ struct SandboxHandsetTests {
         }
     }
 
-    @Test("a human proof is right once")
-    func proofs() async throws {
-        let world = World()
+    @Test("a human proof is right once", arguments: TransportUnderTest.allCases)
+    func proofs(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
         try await world.serving { world in
             func check(_ proof: String) async throws(ServiceFailure) -> Bool {
                 try await world.daemon.call(CheckProof(proof: proof)).accepted

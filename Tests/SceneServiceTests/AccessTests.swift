@@ -2,15 +2,18 @@ import Bus
 import Messages
 import Primitives
 import SceneService
+import ServiceTestKit
 import Storage
 import TestKit
 import Testing
 
 /// Who may start, move and read a run.
-@Suite struct AccessTests {
-    @Test("a wrong run key, another app's token and an unknown run get the same answer")
-    func probing() async throws {
-        let world = SceneWorld()
+@Suite(.closesBuses) struct AccessTests {
+    @Test(
+        "a wrong run key, another app's token and an unknown run get the same answer",
+        arguments: TransportUnderTest.allCases)
+    func probing(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client()
             try await app.start("100001")
@@ -35,9 +38,11 @@ import Testing
         }
     }
 
-    @Test("a stored answer is told only to who has the run key")
-    func replayNeedsKey() async throws {
-        let world = SceneWorld()
+    @Test(
+        "a stored answer is told only to who has the run key",
+        arguments: TransportUnderTest.allCases)
+    func replayNeedsKey(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try await MoveTests.atCodeNode(world)
             try await app.send(MoveTests.phone)
@@ -56,9 +61,11 @@ import Testing
         }
     }
 
-    @Test("another token of the same scheme and app carries a run on")
-    func newToken() async throws {
-        let world = SceneWorld()
+    @Test(
+        "another token of the same scheme and app carries a run on",
+        arguments: TransportUnderTest.allCases)
+    func newToken(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client()
             try await app.start("100001")
@@ -71,13 +78,17 @@ import Testing
 
     @Test(
         "an inactive token stops every scene call",
-        arguments: [
+        arguments: TransportUnderTest.allCases,
+        [
             (TokenInactivity.revoked, ErrorCode.tokenRevoked),
             (.expired, .tokenExpired), (.unknown, .tokenInvalid), (.malformed, .tokenInvalid),
             (.schemeDisabled, .schemeDisabled),
         ])
-    func inactive(reason: TokenInactivity, code: ErrorCode) async throws {
-        let world = SceneWorld()
+    func inactive(_ transport: TransportUnderTest, _ given: (TokenInactivity, ErrorCode))
+        async throws
+    {
+        let (reason, code) = given
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client()
             try await app.start("100001")
@@ -92,9 +103,11 @@ import Testing
         }
     }
 
-    @Test("a forged or expired token is refused before the token service is asked")
-    func offline() async throws {
-        let world = SceneWorld()
+    @Test(
+        "a forged or expired token is refused before the token service is asked",
+        arguments: TransportUnderTest.allCases)
+    func offline(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client()
             let forged = SceneClient(
@@ -113,9 +126,11 @@ import Testing
         }
     }
 
-    @Test("unknown keys ask for the key set at a bounded rate")
-    func unknownKeys() async throws {
-        let world = SceneWorld()
+    @Test(
+        "unknown keys ask for the key set at a bounded rate", arguments: TransportUnderTest.allCases
+    )
+    func unknownKeys(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let signer = FakeSigner()
             let pair = signer.generateKeyPair()
@@ -141,9 +156,11 @@ import Testing
         }
     }
 
-    @Test("an integrator starts and reads runs of its own schemes only")
-    func owners() async throws {
-        let world = SceneWorld()
+    @Test(
+        "an integrator starts and reads runs of its own schemes only",
+        arguments: TransportUnderTest.allCases)
+    func owners(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let token = try world.token()
             let mine = try await world.caller(SceneWorld.alice).call(
@@ -165,9 +182,11 @@ import Testing
         }
     }
 
-    @Test("only the gateway states an address; 300 starts an hour, by IPv4 and by IPv6 /64")
-    func addresses() async throws {
-        let world = SceneWorld()
+    @Test(
+        "only the gateway states an address; 300 starts an hour, by IPv4 and by IPv6 /64",
+        arguments: TransportUnderTest.allCases)
+    func addresses(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         var configuration = SceneConfiguration()
         configuration.startsByAddressPerHour = 3
         try await world.serving(world.service(configuration: configuration)) {
@@ -197,9 +216,11 @@ import Testing
         }
     }
 
-    @Test("an unknown template is refused, a disabled scheme too")
-    func unknownTemplate() async throws {
-        let world = SceneWorld()
+    @Test(
+        "an unknown template is refused, a disabled scheme too",
+        arguments: TransportUnderTest.allCases)
+    func unknownTemplate(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client()
             let unknown = await failure { () async throws(ServiceFailure) in
@@ -214,9 +235,11 @@ import Testing
         }
     }
 
-    @Test("F141 F142 no code, token, key or full number in any log line or stored row")
-    func secrets() async throws {
-        let world = SceneWorld()
+    @Test(
+        "F141 F142 no code, token, key or full number in any log line or stored row",
+        arguments: TransportUnderTest.allCases)
+    func secrets(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         let phone = "+8613800000001"
         try await world.serving {
             let app = try world.client(bound: phone, address: "192.0.2.77")

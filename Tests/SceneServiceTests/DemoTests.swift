@@ -2,11 +2,12 @@ import Bus
 import Messages
 import Primitives
 import SceneService
+import ServiceTestKit
 import TestKit
 import Testing
 
 /// The original demo app's reactions, as its users meet them.
-@Suite struct DemoTests {
+@Suite(.closesBuses) struct DemoTests {
     static let phone = "+8613800000001"
 
     /// What the demo does with a verify success: PASS → deal with the number and stop; anything
@@ -21,9 +22,11 @@ import Testing
         }
     }
 
-    @Test("one-click PASS: the demo stops, and the run is passed, not stopped")
-    func stopOnPass() async throws {
-        let world = SceneWorld()
+    @Test(
+        "one-click PASS: the demo stops, and the run is passed, not stopped",
+        arguments: TransportUnderTest.allCases)
+    func stopOnPass(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client()
             try await app.start("100001")
@@ -34,9 +37,11 @@ import Testing
         }
     }
 
-    @Test("one-click UNKNOWN: the demo continues with false and comes to the SMS node")
-    func unknownCarrier() async throws {
-        let world = SceneWorld()
+    @Test(
+        "one-click UNKNOWN: the demo continues with false and comes to the SMS node",
+        arguments: TransportUnderTest.allCases)
+    func unknownCarrier(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client()
             try await app.start("100001")
@@ -46,9 +51,11 @@ import Testing
         }
     }
 
-    @Test("a wrong code: the demo stays, the person types again without a new SMS")
-    func wrongCode() async throws {
-        let world = SceneWorld()
+    @Test(
+        "a wrong code: the demo stays, the person types again without a new SMS",
+        arguments: TransportUnderTest.allCases)
+    func wrongCode(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try await MoveTests.atCodeNode(world)
             try await app.send(Self.phone)
@@ -61,9 +68,11 @@ import Testing
         }
     }
 
-    @Test("verify failed with frequency at the SMS node: continue(false) comes to up-going SMS")
-    func frequency() async throws {
-        let world = SceneWorld()
+    @Test(
+        "verify failed with frequency at the SMS node: continue(false) comes to up-going SMS",
+        arguments: TransportUnderTest.allCases)
+    func frequency(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let first = try await MoveTests.atCodeNode(world)
             try await first.send(Self.phone)
@@ -75,9 +84,10 @@ import Testing
     }
 
     @Test(
-        "half-way: PASS → block(true), anything else → the block is not called and the page stays")
-    func halfway() async throws {
-        let world = SceneWorld()
+        "half-way: PASS → block(true), anything else → the block is not called and the page stays",
+        arguments: TransportUnderTest.allCases)
+    func halfway(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client(bound: Self.phone)
             try await app.start("100002")
@@ -90,9 +100,11 @@ import Testing
         }
     }
 
-    @Test("an app server's error: the demo stops the scene, whatever the node")
-    func serverError() async throws {
-        let world = SceneWorld()
+    @Test(
+        "an app server's error: the demo stops the scene, whatever the node",
+        arguments: TransportUnderTest.allCases)
+    func serverError(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client()
             try await app.start("100001")
@@ -105,9 +117,11 @@ import Testing
         }
     }
 
-    @Test("the end of a run revokes nothing: a mask token verified later still gives its PASS")
-    func lateVerify() async throws {
-        let world = SceneWorld()
+    @Test(
+        "the end of a run revokes nothing: a mask token verified later still gives its PASS",
+        arguments: TransportUnderTest.allCases)
+    func lateVerify(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client()
             try await app.start("100001")

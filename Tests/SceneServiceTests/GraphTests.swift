@@ -2,18 +2,21 @@ import Effects
 import Messages
 import Primitives
 import SceneService
+import ServiceTestKit
 import Storage
 import TestKit
 import Testing
 
 /// Every graph from its beginning to an end, over the bus.
-@Suite struct GraphTests {
+@Suite(.closesBuses) struct GraphTests {
     static let phone = "+8613800000001"
     static let newPhone = "+8613800000002"
 
-    @Test("100001 by SMS code: safe device, other login, code, PASS, end 110005")
-    func loginByCode() async throws {
-        let world = SceneWorld()
+    @Test(
+        "100001 by SMS code: safe device, other login, code, PASS, end 110005",
+        arguments: TransportUnderTest.allCases)
+    func loginByCode(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client()
             let start = try await app.start("100001")
@@ -45,9 +48,9 @@ import Testing
         }
     }
 
-    @Test("100001 by the carrier: one click, PASS, end")
-    func oneClick() async throws {
-        let world = SceneWorld()
+    @Test("100001 by the carrier: one click, PASS, end", arguments: TransportUnderTest.allCases)
+    func oneClick(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client()
             try await app.start("100001")
@@ -60,9 +63,11 @@ import Testing
         }
     }
 
-    @Test("100001 falls from carrier to SMS to up-going SMS, each by continue(false)")
-    func fallBacks() async throws {
-        let world = SceneWorld()
+    @Test(
+        "100001 falls from carrier to SMS to up-going SMS, each by continue(false)",
+        arguments: TransportUnderTest.allCases)
+    func fallBacks(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client()
             try await app.start("100001")
@@ -85,9 +90,11 @@ import Testing
         }
     }
 
-    @Test("a failure edge that leads to END ends the run with 200001")
-    func failedEnd() async throws {
-        let world = SceneWorld()
+    @Test(
+        "a failure edge that leads to END ends the run with 200001",
+        arguments: TransportUnderTest.allCases)
+    func failedEnd(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client()
             try await app.start("100001")
@@ -101,9 +108,11 @@ import Testing
         }
     }
 
-    @Test("F036 100002: half-way on the old number, then the new one; the old number is told")
-    func numberChange() async throws {
-        let world = SceneWorld()
+    @Test(
+        "F036 100002: half-way on the old number, then the new one; the old number is told",
+        arguments: TransportUnderTest.allCases)
+    func numberChange(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         let service = world.service()
         try await world.serving(service) {
             let app = try world.client(bound: Self.phone)
@@ -140,9 +149,11 @@ import Testing
         #expect(notice.kind == .numberChanged)
     }
 
-    @Test("F034 100002 with the old number proven only: continue does not pass")
-    func onlyOldNumber() async throws {
-        let world = SceneWorld()
+    @Test(
+        "F034 100002 with the old number proven only: continue does not pass",
+        arguments: TransportUnderTest.allCases)
+    func onlyOldNumber(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client(bound: Self.phone)
             try await app.start("100002")
@@ -159,9 +170,9 @@ import Testing
         }
     }
 
-    @Test("100003: the typed number must be the account's")
-    func passwordReset() async throws {
-        let world = SceneWorld()
+    @Test("100003: the typed number must be the account's", arguments: TransportUnderTest.allCases)
+    func passwordReset(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client(bound: Self.phone)
             try await app.start("100003")
@@ -183,9 +194,9 @@ import Testing
         }
     }
 
-    @Test("100004: any number may be typed")
-    func newNumber() async throws {
-        let world = SceneWorld()
+    @Test("100004: any number may be typed", arguments: TransportUnderTest.allCases)
+    func newNumber(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client(bound: Self.phone)
             try await app.start("100004")
@@ -197,9 +208,11 @@ import Testing
         }
     }
 
-    @Test("100005: the bound number replaces the client's word, and has a budget of its own")
-    func boundNumber() async throws {
-        let world = SceneWorld()
+    @Test(
+        "100005: the bound number replaces the client's word, and has a budget of its own",
+        arguments: TransportUnderTest.allCases)
+    func boundNumber(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client(bound: Self.phone)
             try await app.start("100005")
@@ -215,9 +228,11 @@ import Testing
         }
     }
 
-    @Test("100005 without any number: a risky device leads to a node that nobody can use, 200001")
-    func upgoingWithoutNumber() async throws {
-        let world = SceneWorld()
+    @Test(
+        "100005 without any number: a risky device leads to a node that nobody can use, 200001",
+        arguments: TransportUnderTest.allCases)
+    func upgoingWithoutNumber(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client(device: nil)
             let start = try await app.start("100005")
@@ -228,9 +243,11 @@ import Testing
         }
     }
 
-    @Test("100005 up-going: the sender must be the bound number, else the pre-filled node's")
-    func upgoingSender() async throws {
-        let world = SceneWorld()
+    @Test(
+        "100005 up-going: the sender must be the bound number, else the pre-filled node's",
+        arguments: TransportUnderTest.allCases)
+    func upgoingSender(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client(bound: Self.phone)
             try await app.start("100005")
@@ -248,9 +265,11 @@ import Testing
         }
     }
 
-    @Test("100002 up-going: the old number before the half-way PASS, any other after it")
-    func upgoingAroundHalfway() async throws {
-        let world = SceneWorld()
+    @Test(
+        "100002 up-going: the old number before the half-way PASS, any other after it",
+        arguments: TransportUnderTest.allCases)
+    func upgoingAroundHalfway(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client(bound: Self.phone)
             try await app.start("100002")

@@ -2,12 +2,13 @@ import Bus
 import Messages
 import Primitives
 import SceneService
+import ServiceTestKit
 import Storage
 import TestKit
 import Testing
 
 /// Rules 7 and 8: one end, late and doubled inputs, parallel calls.
-@Suite struct MoveTests {
+@Suite(.closesBuses) struct MoveTests {
     static let phone = "+8613800000001"
 
     /// A client at the SMS node of 100001, before any send.
@@ -20,9 +21,11 @@ import Testing
         return app
     }
 
-    @Test("F041 continue(true) without a PASS on record is refused and leaves the run as it was")
-    func withoutPass() async throws {
-        let world = SceneWorld()
+    @Test(
+        "F041 continue(true) without a PASS on record is refused and leaves the run as it was",
+        arguments: TransportUnderTest.allCases)
+    func withoutPass(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try await Self.atCodeNode(world)
             try await app.send(Self.phone)
@@ -39,9 +42,9 @@ import Testing
         }
     }
 
-    @Test("a PASS of one step does not move another")
-    func passOfAnotherStep() async throws {
-        let world = SceneWorld()
+    @Test("a PASS of one step does not move another", arguments: TransportUnderTest.allCases)
+    func passOfAnotherStep(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try await Self.atCodeNode(world)
             try await app.send(Self.phone)
@@ -55,9 +58,11 @@ import Testing
         }
     }
 
-    @Test("a call that names another step changes nothing and gets the current view")
-    func otherStep() async throws {
-        let world = SceneWorld()
+    @Test(
+        "a call that names another step changes nothing and gets the current view",
+        arguments: TransportUnderTest.allCases)
+    func otherStep(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try await Self.atCodeNode(world)
             let step = app.step
@@ -73,9 +78,11 @@ import Testing
         }
     }
 
-    @Test("of 16 parallel continue(false) from one step exactly one moves")
-    func parallelMoves() async throws {
-        let world = SceneWorld()
+    @Test(
+        "of 16 parallel continue(false) from one step exactly one moves",
+        arguments: TransportUnderTest.allCases)
+    func parallelMoves(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving(world.service(), world.service(seed: 2)) {
             let app = try await Self.atCodeNode(world)
             let (runId, runKey, step) = (app.runId, app.runKey, app.step)
@@ -99,9 +106,11 @@ import Testing
         }
     }
 
-    @Test("of 16 parallel sends at one node one SMS leaves, and the others are told so")
-    func parallelSends() async throws {
-        let world = SceneWorld()
+    @Test(
+        "of 16 parallel sends at one node one SMS leaves, and the others are told so",
+        arguments: TransportUnderTest.allCases)
+    func parallelSends(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving(world.service(), world.service(seed: 2)) {
             let app = try await Self.atCodeNode(world)
             let (runId, runKey, step) = (app.runId, app.runKey, app.step)
@@ -126,9 +135,11 @@ import Testing
         }
     }
 
-    @Test("F026 the same request key gives the same mask token again, another body is a conflict")
-    func sameKey() async throws {
-        let world = SceneWorld()
+    @Test(
+        "F026 the same request key gives the same mask token again, another body is a conflict",
+        arguments: TransportUnderTest.allCases)
+    func sameKey(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try await Self.atCodeNode(world)
             try await app.send(Self.phone)
@@ -146,9 +157,11 @@ import Testing
         }
     }
 
-    @Test("two runs may use the same request keys: each has its own proof")
-    func keysOfTwoRuns() async throws {
-        let world = SceneWorld()
+    @Test(
+        "two runs may use the same request keys: each has its own proof",
+        arguments: TransportUnderTest.allCases)
+    func keysOfTwoRuns(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             var tokens: [String?] = []
             for index in 1...2 {
@@ -162,9 +175,11 @@ import Testing
         }
     }
 
-    @Test("a start under the same key answers the same run and key")
-    func sameStart() async throws {
-        let world = SceneWorld()
+    @Test(
+        "a start under the same key answers the same run and key",
+        arguments: TransportUnderTest.allCases)
+    func sameStart(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client()
             let first = try await app.start("100001", key: "s")
@@ -175,9 +190,11 @@ import Testing
         }
     }
 
-    @Test("an answer that comes after the run has moved on changes nothing")
-    func lateAnswer() async throws {
-        let world = SceneWorld()
+    @Test(
+        "an answer that comes after the run has moved on changes nothing",
+        arguments: TransportUnderTest.allCases)
+    func lateAnswer(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try await Self.atCodeNode(world)
             let (runId, runKey, step) = (app.runId, app.runKey, app.step)
@@ -200,9 +217,9 @@ import Testing
         }
     }
 
-    @Test("an ended run never leaves its end")
-    func oneEnd() async throws {
-        let world = SceneWorld()
+    @Test("an ended run never leaves its end", arguments: TransportUnderTest.allCases)
+    func oneEnd(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try await Self.atCodeNode(world)
             try await app.send(Self.phone)
@@ -223,9 +240,11 @@ import Testing
         }
     }
 
-    @Test("a run that nobody touches for 30 minutes expires, at a touch or by sweep")
-    func expiry() async throws {
-        let world = SceneWorld()
+    @Test(
+        "a run that nobody touches for 30 minutes expires, at a touch or by sweep",
+        arguments: TransportUnderTest.allCases)
+    func expiry(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         let service = world.service()
         try await world.serving(service) {
             let touched = try await Self.atCodeNode(world)
@@ -245,9 +264,11 @@ import Testing
         }
     }
 
-    @Test("a clock that jumps back does not give an expired run new life")
-    func clockJump() async throws {
-        let world = SceneWorld()
+    @Test(
+        "a clock that jumps back does not give an expired run new life",
+        arguments: TransportUnderTest.allCases)
+    func clockJump(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try await Self.atCodeNode(world)
             world.clock.jumpWall(.seconds(1_800))
@@ -257,9 +278,10 @@ import Testing
         }
     }
 
-    @Test("a run ends 2 hours after its start, however busy")
-    func totalLifetime() async throws {
-        let world = SceneWorld()
+    @Test(
+        "a run ends 2 hours after its start, however busy", arguments: TransportUnderTest.allCases)
+    func totalLifetime(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try await Self.atCodeNode(world)
             for _ in 0..<5 {
@@ -271,9 +293,11 @@ import Testing
         }
     }
 
-    @Test("stop without a proof ends the run stopped, 100004; a half-way PASS is not enough")
-    func stopHalfway() async throws {
-        let world = SceneWorld()
+    @Test(
+        "stop without a proof ends the run stopped, 100004; a half-way PASS is not enough",
+        arguments: TransportUnderTest.allCases)
+    func stopHalfway(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client(bound: Self.phone)
             try await app.start("100002")

@@ -2,17 +2,20 @@ import Bus
 import Messages
 import Primitives
 import SceneService
+import ServiceTestKit
 import Storage
 import TestKit
 import Testing
 
 /// Crashes, restarts, neighbours that are away.
-@Suite struct RecoveryTests {
+@Suite(.closesBuses) struct RecoveryTests {
     static let phone = "+8613800000001"
 
-    @Test("a restart in the middle goes on where the run stood")
-    func restart() async throws {
-        let world = SceneWorld()
+    @Test(
+        "a restart in the middle goes on where the run stood",
+        arguments: TransportUnderTest.allCases)
+    func restart(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         let app = try world.client()
         try await world.serving {
             try await app.start("100001")
@@ -26,9 +29,11 @@ import Testing
         }
     }
 
-    @Test("a mask token whose last transaction failed comes with the retry, and only once")
-    func crashBeforeLast() async throws {
-        let world = SceneWorld()
+    @Test(
+        "a mask token whose last transaction failed comes with the retry, and only once",
+        arguments: TransportUnderTest.allCases)
+    func crashBeforeLast(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         let app = try world.client()
         try await world.serving {
             try await app.start("100001")
@@ -64,9 +69,11 @@ import Testing
         }
     }
 
-    @Test("a send whose answer was lost is found again by the next press, without a second SMS")
-    func lostSend() async throws {
-        let world = SceneWorld()
+    @Test(
+        "a send whose answer was lost is found again by the next press, without a second SMS",
+        arguments: TransportUnderTest.allCases)
+    func lostSend(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client()
             try await app.start("100001")
@@ -84,9 +91,11 @@ import Testing
         }
     }
 
-    @Test("an open request that nobody repeats is carried on by the sweep after 5 seconds")
-    func resumed() async throws {
-        let world = SceneWorld()
+    @Test(
+        "an open request that nobody repeats is carried on by the sweep after 5 seconds",
+        arguments: TransportUnderTest.allCases)
+    func resumed(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         let service = world.service()
         try await world.serving(service) {
             let app = try world.client()
@@ -109,9 +118,11 @@ import Testing
         }
     }
 
-    @Test("an open request whose callee stays away is given up with a reason")
-    func givenUp() async throws {
-        let world = SceneWorld()
+    @Test(
+        "an open request whose callee stays away is given up with a reason",
+        arguments: TransportUnderTest.allCases)
+    func givenUp(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         let service = world.service()
         try await world.serving(service) {
             let app = try world.client()
@@ -132,9 +143,11 @@ import Testing
         }
     }
 
-    @Test("F109 a refusal of the provider reaches the client, and costs no attempt")
-    func refusedSend() async throws {
-        let world = SceneWorld()
+    @Test(
+        "F109 a refusal of the provider reaches the client, and costs no attempt",
+        arguments: TransportUnderTest.allCases)
+    func refusedSend(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client()
             try await app.start("100001")
@@ -150,9 +163,11 @@ import Testing
         }
     }
 
-    @Test("F047 a resend that comes too early tells the wait and leaves the live code alone")
-    func earlyResend() async throws {
-        let world = SceneWorld()
+    @Test(
+        "F047 a resend that comes too early tells the wait and leaves the live code alone",
+        arguments: TransportUnderTest.allCases)
+    func earlyResend(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client(bound: Self.phone)
             try await app.start("100005")
@@ -173,9 +188,11 @@ import Testing
         }
     }
 
-    @Test("no receiving number: the up-going node is unusable and the run fails with a reason")
-    func noUpgoing() async throws {
-        let world = SceneWorld()
+    @Test(
+        "no receiving number: the up-going node is unusable and the run fails with a reason",
+        arguments: TransportUnderTest.allCases)
+    func noUpgoing(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client(bound: Self.phone)
             try await app.start("100005")
@@ -188,9 +205,11 @@ import Testing
         }
     }
 
-    @Test("the up-going service away: the move is refused, the run stays, a retry moves it")
-    func upgoingAway() async throws {
-        let world = SceneWorld()
+    @Test(
+        "the up-going service away: the move is refused, the run stays, a retry moves it",
+        arguments: TransportUnderTest.allCases)
+    func upgoingAway(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client(bound: Self.phone)
             try await app.start("100005")

@@ -2,17 +2,20 @@ import Bus
 import Messages
 import Primitives
 import SceneService
+import ServiceTestKit
 import Storage
 import TestKit
 import Testing
 
 /// Device risk, number risk, capabilities, scheme policy, graphic checks, budgets of a run.
-@Suite struct RiskTests {
+@Suite(.closesBuses) struct RiskTests {
     static let phone = "+8613800000001"
 
-    @Test("device risk: five starts a minute pass, the sixth is 700002 and goes to up-going SMS")
-    func deviceWindow() async throws {
-        let world = SceneWorld()
+    @Test(
+        "device risk: five starts a minute pass, the sixth is 700002 and goes to up-going SMS",
+        arguments: TransportUnderTest.allCases)
+    func deviceWindow(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             for _ in 0..<5 {
                 #expect(try await world.client().start("100001").resultCodes == [700_001])
@@ -33,9 +36,11 @@ import Testing
         }
     }
 
-    @Test("device risk of 32 parallel starts lets exactly five through")
-    func parallelStarts() async throws {
-        let world = SceneWorld()
+    @Test(
+        "device risk of 32 parallel starts lets exactly five through",
+        arguments: TransportUnderTest.allCases)
+    func parallelStarts(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving(world.service(), world.service(seed: 2)) {
             let codes = try await withThrowingTaskGroup(of: [Int].self) { group in
                 for _ in 0..<32 {
@@ -51,9 +56,10 @@ import Testing
         }
     }
 
-    @Test("no device id is 700004 and takes the failure edge")
-    func noDevice() async throws {
-        let world = SceneWorld()
+    @Test(
+        "no device id is 700004 and takes the failure edge", arguments: TransportUnderTest.allCases)
+    func noDevice(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let start = try await world.client(device: nil).start("100001")
             #expect(start.resultCodes == [700_004])
@@ -61,9 +67,11 @@ import Testing
         }
     }
 
-    @Test("number risk guards the SMS node although the node was not walked: 500009 in a minute")
-    func numberWindow() async throws {
-        let world = SceneWorld()
+    @Test(
+        "number risk guards the SMS node although the node was not walked: 500009 in a minute",
+        arguments: TransportUnderTest.allCases)
+    func numberWindow(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let first = try await MoveTests.atCodeNode(world)
             try await first.send(Self.phone)
@@ -78,9 +86,11 @@ import Testing
         }
     }
 
-    @Test("100005 has no number risk: its code is sent again at once as far as scene is asked")
-    func unguarded() async throws {
-        let world = SceneWorld()
+    @Test(
+        "100005 has no number risk: its code is sent again at once as far as scene is asked",
+        arguments: TransportUnderTest.allCases)
+    func unguarded(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client(bound: Self.phone)
             try await app.start("100005")
@@ -89,9 +99,11 @@ import Testing
         }
     }
 
-    @Test("F132 one device asks for ten codes an hour at most, whatever the numbers")
-    func manyNumbers() async throws {
-        let world = SceneWorld()
+    @Test(
+        "F132 one device asks for ten codes an hour at most, whatever the numbers",
+        arguments: TransportUnderTest.allCases)
+    func manyNumbers(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try await MoveTests.atCodeNode(world)
             var sent = 0
@@ -104,9 +116,11 @@ import Testing
         }
     }
 
-    @Test("the account's number is not found out by trying, not even by a right guess")
-    func enumeration() async throws {
-        let world = SceneWorld()
+    @Test(
+        "the account's number is not found out by trying, not even by a right guess",
+        arguments: TransportUnderTest.allCases)
+    func enumeration(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client(bound: Self.phone)
             try await app.start("100003")
@@ -119,9 +133,11 @@ import Testing
         }
     }
 
-    @Test("a run has ten mask tokens, the eleventh is too_many")
-    func maskTokens() async throws {
-        let world = SceneWorld()
+    @Test(
+        "a run has ten mask tokens, the eleventh is too_many",
+        arguments: TransportUnderTest.allCases)
+    func maskTokens(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try await MoveTests.atCodeNode(world)
             try await app.send(Self.phone)
@@ -134,9 +150,11 @@ import Testing
         }
     }
 
-    @Test("a client that cannot do a kind of node goes on to the next usable one")
-    func capabilities() async throws {
-        let world = SceneWorld()
+    @Test(
+        "a client that cannot do a kind of node goes on to the next usable one",
+        arguments: TransportUnderTest.allCases)
+    func capabilities(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let noCarrier = try world.client(capabilities: ClientCapabilities(numberAuth: false))
             try await noCarrier.start("100001")
@@ -155,9 +173,11 @@ import Testing
         }
     }
 
-    @Test("graphic: shown when scheme and client want it; a failed proof stays, a passed one moves")
-    func graphic() async throws {
-        let world = SceneWorld(policy: SchemePolicy(graphicCheck: true))
+    @Test(
+        "graphic: shown when scheme and client want it; a failed proof stays, a passed one moves",
+        arguments: TransportUnderTest.allCases)
+    func graphic(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport, policy: SchemePolicy(graphicCheck: true))
         try await world.serving {
             let plain = try world.client()
             try await plain.start("100001")
@@ -182,8 +202,9 @@ import Testing
     }
 
     @Test(
-        "a scheme switches off what may be off, and sets windows; running runs keep their version")
-    func policy() async throws {
+        "a scheme switches off what may be off, and sets windows; running runs keep their version",
+        arguments: TransportUnderTest.allCases)
+    func policy(_ transport: TransportUnderTest) async throws {
         let off = TemplatePolicy(
             templateId: "100001",
             nodes: [
@@ -192,7 +213,7 @@ import Testing
                 NodePolicy(
                     nodeId: "300000100001003", windows: [FrequencyWindow(limit: 0, seconds: 60)]),
             ], codeLength: 8, codeLifetimeSeconds: 120)
-        let world = SceneWorld(policy: SchemePolicy(templates: [off]))
+        let world = SceneWorld(transport, policy: SchemePolicy(templates: [off]))
         try await world.serving {
             let app = try world.client(device: nil)
             let start = try await app.start("100001")
@@ -214,13 +235,16 @@ import Testing
         }
     }
 
-    @Test("a scheme's own template is listed and can be walked")
-    func ownTemplate() async throws {
+    @Test(
+        "a scheme's own template is listed and can be walked",
+        arguments: TransportUnderTest.allCases)
+    func ownTemplate(_ transport: TransportUnderTest) async throws {
         let only = "300000900001001"
         let graph = SceneGraph(
             templateId: "900001", name: "SMS only", begin: only,
             nodes: [SceneNode(nodeId: only, kind: .smsCode, success: ["END"], failure: ["END"])])
         let world = SceneWorld(
+            transport,
             policy: SchemePolicy(templates: [TemplatePolicy(templateId: "900001", graph: graph)]))
         try await world.serving {
             let list = try await world.caller(SceneWorld.alice).call(
@@ -237,8 +261,10 @@ import Testing
         }
     }
 
-    @Test("a splitter draws by weight from the run id: a run keeps its branch, many runs meet both")
-    func splitter() async throws {
+    @Test(
+        "a splitter draws by weight from the run id: a run keeps its branch, many runs meet both",
+        arguments: TransportUnderTest.allCases)
+    func splitter(_ transport: TransportUnderTest) async throws {
         func id(_ number: Int) -> String { "30000090000200\(number)" }
         func sms(_ number: Int) -> SceneNode {
             SceneNode(nodeId: id(number), kind: .smsCode, success: ["END"], failure: ["END"])
@@ -256,6 +282,7 @@ import Testing
                     ])), sms(2), sms(3), sms(4),
             ])
         let world = SceneWorld(
+            transport,
             policy: SchemePolicy(templates: [TemplatePolicy(templateId: "900002", graph: graph)]))
         try await world.serving {
             var counts: [String: Int] = [:]
@@ -270,9 +297,10 @@ import Testing
         }
     }
 
-    @Test("a node takes its own input only, and exactly one")
-    func wrongInputs() async throws {
-        let world = SceneWorld()
+    @Test(
+        "a node takes its own input only, and exactly one", arguments: TransportUnderTest.allCases)
+    func wrongInputs(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client()
             try await app.start("100001")
@@ -312,9 +340,9 @@ import Testing
         }
     }
 
-    @Test("half-way false changes nothing")
-    func halfwayFalse() async throws {
-        let world = SceneWorld()
+    @Test("half-way false changes nothing", arguments: TransportUnderTest.allCases)
+    func halfwayFalse(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try world.client(bound: Self.phone)
             try await app.start("100002")
@@ -326,9 +354,11 @@ import Testing
         }
     }
 
-    @Test("events tell what happened in order, without numbers, from any sequence")
-    func events() async throws {
-        let world = SceneWorld()
+    @Test(
+        "events tell what happened in order, without numbers, from any sequence",
+        arguments: TransportUnderTest.allCases)
+    func events(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         try await world.serving {
             let app = try await MoveTests.atCodeNode(world)
             try await app.send(Self.phone)
@@ -347,9 +377,11 @@ import Testing
         }
     }
 
-    @Test("the old number is not told when the scheme says so")
-    func noNotice() async throws {
-        let world = SceneWorld(policy: SchemePolicy(notifyOldNumber: false))
+    @Test(
+        "the old number is not told when the scheme says so", arguments: TransportUnderTest.allCases
+    )
+    func noNotice(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport, policy: SchemePolicy(notifyOldNumber: false))
         try await world.serving {
             let app = try world.client(bound: Self.phone)
             try await app.start("100002")
@@ -363,9 +395,11 @@ import Testing
         }
     }
 
-    @Test("F144 what is over is swept: a month later nothing of a run is left")
-    func retention() async throws {
-        let world = SceneWorld()
+    @Test(
+        "F144 what is over is swept: a month later nothing of a run is left",
+        arguments: TransportUnderTest.allCases)
+    func retention(_ transport: TransportUnderTest) async throws {
+        let world = SceneWorld(transport)
         let service = world.service()
         try await world.serving(service) {
             let app = try await MoveTests.atCodeNode(world)

@@ -3,16 +3,17 @@ import Effects
 import Messages
 import Primitives
 import SceneService
+import ServiceTestKit
 import Storage
 import TestKit
 
-/// Scene services on one disk and one in-process bus, fake neighbours, and a clock that a test
+/// Scene services on one disk and one bus, fake neighbours, and a clock that a test
 /// moves.
 final class SceneWorld: Sendable {
     static let schemeCode = "FA00000000000001"
     let clock = ManualClock()
     let disk = MemoryDisk()
-    let bus: InProcessBus
+    let bus: BusUnderTest
     let neighbours: Neighbours
     let log = RecordingLog()
     private let signer = FakeSigner()
@@ -24,8 +25,8 @@ final class SceneWorld: Sendable {
     static let bob = principal(.integrator, "bob")
     static let olga = principal(.operator, "olga")
 
-    init(policy: SchemePolicy = .standard) {
-        bus = InProcessBus(pause: clock)
+    init(_ transport: TransportUnderTest, policy: SchemePolicy = .standard) {
+        bus = BusUnderTest(transport, clock: clock)
         neighbours = Neighbours(clock: clock)
         let pair = signer.generateKeyPair()
         seed = pair.seed
@@ -86,8 +87,8 @@ final class SceneWorld: Sendable {
     }
 
     func caller(_ principal: Principal = gateway) -> any BusCaller {
-        LinkCaller(
-            link: bus.link(as: principal), pause: clock, random: SeededRandom(seed: random.next()),
+        bus.caller(
+            principal, random: SeededRandom(seed: random.next()),
             retry: RetryPolicy(attemptsMax: 1))
     }
 
@@ -95,23 +96,17 @@ final class SceneWorld: Sendable {
     func serving(
         _ services: SceneService..., body: @Sendable () async throws -> Void
     ) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            let served = services.isEmpty ? [service()] : services
-            for (index, service) in served.enumerated() {
-                let worker = BusWorker(
-                    service.handlers,
-                    identity: BusWorker.Identity(
-                        daemon: "fusion-scene", instanceID: "i\(index)", version: "test"),
-                    listener: bus.listener(host: "i\(index)"), clock: clock, pause: clock)
-                group.addTask { try await worker.run() }
-            }
-            defer {
-                // The processes are gone, not only idle.
-                for index in served.indices { bus.crash(host: "i\(index)") }
-                group.cancelAll()
-            }
-            try await body()
+        let served = services.isEmpty ? [service()] : services
+        let workers = served.enumerated().map { index, service in
+            BusWorker(
+                service.handlers,
+                identity: BusWorker.Identity(
+                    daemon: "fusion-scene", instanceID: "i\(index)", version: "test"),
+                listener: bus.listener(host: "i\(index)"), clock: clock, pause: clock)
         }
+        // The processes are gone afterwards, not only idle.
+        defer { for index in served.indices { bus.crash(host: "i\(index)") } }
+        try await bus.serving(workers, body)
     }
 
     func client(

@@ -2,6 +2,7 @@ import Bus
 import Effects
 import Messages
 import Primitives
+import ServiceTestKit
 import Storage
 import TestKit
 import Testing
@@ -35,11 +36,13 @@ struct Signer: Sendable {
     }
 }
 
-@Suite("Access keys over the bus")
+@Suite("Access keys over the bus", .closesBuses)
 struct AccessKeyTests {
-    @Test("a key is made, shown once, listed without its secret, revoked")
-    func life() async throws {
-        let world = TokenWorld()
+    @Test(
+        "a key is made, shown once, listed without its secret, revoked",
+        arguments: TransportUnderTest.allCases)
+    func life(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         try await world.serving {
             let olga = world.caller(TokenWorld.olga)
             let created = try await olga.call(CreateAccessKey(owner: "alice", name: "app server"))
@@ -65,9 +68,9 @@ struct AccessKeyTests {
         }
     }
 
-    @Test("a list is paged in order of the ids")
-    func list() async throws {
-        let world = TokenWorld()
+    @Test("a list is paged in order of the ids", arguments: TransportUnderTest.allCases)
+    func list(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         try await world.serving {
             let olga = world.caller(TokenWorld.olga)
             var made: [String] = []
@@ -85,9 +88,9 @@ struct AccessKeyTests {
         }
     }
 
-    @Test("a key's schemes exist and are its owner's")
-    func scope() async throws {
-        let world = TokenWorld()
+    @Test("a key's schemes exist and are its owner's", arguments: TransportUnderTest.allCases)
+    func scope(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         try await world.serving {
             let olga = world.caller(TokenWorld.olga)
             let alices = try await olga.call(
@@ -112,9 +115,11 @@ struct AccessKeyTests {
         }
     }
 
-    @Test("a temporary key does no more than its parent, and ends with it")
-    func temporary() async throws {
-        let world = TokenWorld()
+    @Test(
+        "a temporary key does no more than its parent, and ends with it",
+        arguments: TransportUnderTest.allCases)
+    func temporary(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         try await world.serving {
             let olga = world.caller(TokenWorld.olga)
             let gateway = world.caller(TokenWorld.gateway)

@@ -2,16 +2,19 @@ import Bus
 import Effects
 import Messages
 import Primitives
+import ServiceTestKit
 import Storage
 import TestKit
 import Testing
 import TokenService
 
-@Suite("Auth tokens over the bus")
+@Suite("Auth tokens over the bus", .closesBuses)
 struct AuthTokenTests {
-    @Test("a token is issued, is active, verifies offline, and names its scheme and app")
-    func issueAndIntrospect() async throws {
-        let world = TokenWorld(real: true)
+    @Test(
+        "a token is issued, is active, verifies offline, and names its scheme and app",
+        arguments: TransportUnderTest.allCases)
+    func issueAndIntrospect(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport, real: true)
         try await world.serving {
             let alice = world.caller(TokenWorld.alice)
             let scheme = try await alice.call(CreateScheme(name: "app", app: exampleApp))
@@ -34,9 +37,11 @@ struct AuthTokenTests {
         }
     }
 
-    @Test("only the scheme's own app gets a token, on each platform")
-    func appMustMatch() async throws {
-        let world = TokenWorld()
+    @Test(
+        "only the scheme's own app gets a token, on each platform",
+        arguments: TransportUnderTest.allCases)
+    func appMustMatch(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         try await world.serving {
             let alice = world.caller(TokenWorld.alice)
             let code = try await alice.call(CreateScheme(name: "app", app: exampleApp)).schemeCode
@@ -69,9 +74,11 @@ struct AuthTokenTests {
         }
     }
 
-    @Test("another owner's scheme does not exist, and its tokens are unknown")
-    func foreignOwner() async throws {
-        let world = TokenWorld()
+    @Test(
+        "another owner's scheme does not exist, and its tokens are unknown",
+        arguments: TransportUnderTest.allCases)
+    func foreignOwner(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         try await world.serving {
             let alice = world.caller(TokenWorld.alice)
             let bob = world.caller(TokenWorld.bob)
@@ -95,9 +102,11 @@ struct AuthTokenTests {
         }
     }
 
-    @Test("the bound number is for services only, and never for one the gateway speaks for")
-    func boundNumber() async throws {
-        let world = TokenWorld()
+    @Test(
+        "the bound number is for services only, and never for one the gateway speaks for",
+        arguments: TransportUnderTest.allCases)
+    func boundNumber(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         try await world.serving {
             let alice = world.caller(TokenWorld.alice)
             let policy = SchemePolicy(defaultRegion: "CN")
@@ -128,10 +137,10 @@ struct AuthTokenTests {
     }
 
     @Test(
-        "revoked, expired, switched off and broken tokens are inactive, each with its reason"
-    )
-    func inactivity() async throws {
-        let world = TokenWorld()
+        "revoked, expired, switched off and broken tokens are inactive, each with its reason",
+        arguments: TransportUnderTest.allCases)
+    func inactivity(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         try await world.serving {
             let alice = world.caller(TokenWorld.alice)
             let code = try await alice.call(CreateScheme(name: "app", app: exampleApp)).schemeCode
@@ -163,9 +172,11 @@ struct AuthTokenTests {
         }
     }
 
-    @Test("revoking by id: an id that was never issued is token_invalid")
-    func revokeByID() async throws {
-        let world = TokenWorld()
+    @Test(
+        "revoking by id: an id that was never issued is token_invalid",
+        arguments: TransportUnderTest.allCases)
+    func revokeByID(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         try await world.serving {
             let alice = world.caller(TokenWorld.alice)
             let code = try await alice.call(CreateScheme(name: "app", app: exampleApp)).schemeCode
@@ -183,16 +194,18 @@ struct AuthTokenTests {
         }
     }
 
-    @Test("F026 one request key gives one token, also after a restart and a rotation")
-    func sameKeySameToken() async throws {
-        let world = TokenWorld(real: true)
+    @Test(
+        "F026 one request key gives one token, also after a restart and a rotation",
+        arguments: TransportUnderTest.allCases)
+    func sameKeySameToken(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport, real: true)
         let options = CallOptions(requestKey: "k-1")
         let (code, first) = try await world.serving {
             let alice = world.caller(TokenWorld.alice)
             let code = try await alice.call(CreateScheme(name: "app", app: exampleApp)).schemeCode
             return (code, try await alice.call(IssueAuthToken.ios(code), options))
         }
-        let again = TokenWorld(real: true, disk: world.disk)
+        let again = TokenWorld(transport, real: true, disk: world.disk)
         again.clock.advance(.seconds(5))
         try await again.serving {
             _ = try await again.caller(TokenWorld.olga).call(RotateSigningKey())
@@ -210,9 +223,11 @@ struct AuthTokenTests {
         }
     }
 
-    @Test("32 parallel deliveries of one request issue one token")
-    func parallelIssue() async throws {
-        let world = TokenWorld()
+    @Test(
+        "32 parallel deliveries of one request issue one token",
+        arguments: TransportUnderTest.allCases)
+    func parallelIssue(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         try await world.serving(instances: 2) {
             let alice = world.caller(TokenWorld.alice)
             let code = try await alice.call(CreateScheme(name: "app", app: exampleApp)).schemeCode
@@ -231,9 +246,11 @@ struct AuthTokenTests {
         }
     }
 
-    @Test("F144 the sweep leaves nothing of ended tokens, nonces and answers")
-    func sweep() async throws {
-        let world = TokenWorld()
+    @Test(
+        "F144 the sweep leaves nothing of ended tokens, nonces and answers",
+        arguments: TransportUnderTest.allCases)
+    func sweep(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         try await world.serving {
             let alice = world.caller(TokenWorld.alice)
             let code = try await alice.call(CreateScheme(name: "app", app: exampleApp)).schemeCode

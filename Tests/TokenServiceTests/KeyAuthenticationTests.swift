@@ -3,20 +3,22 @@ import Cryptography
 import Effects
 import Messages
 import Primitives
+import ServiceTestKit
 import Storage
 import TestKit
 import Testing
 
 @testable import TokenService
 
-@Suite("Signed calls of the HTTP edge")
+@Suite("Signed calls of the HTTP edge", .closesBuses)
 struct KeyAuthenticationTests {
     /// Runs `body` with a fresh key of `alice` and a caller of the gateway.
     private func withKey(
+        _ transport: TransportUnderTest,
         callsPerSecondMax: Int? = nil, actions: [String]? = nil, instances: Int = 1,
         _ body: @Sendable (TokenWorld, Signer, any BusCaller) async throws -> Void
     ) async throws {
-        let world = TokenWorld()
+        let world = TokenWorld(transport)
         try await world.serving(instances: instances) {
             let created = try await world.caller(TokenWorld.olga).call(
                 CreateAccessKey(
@@ -34,9 +36,11 @@ struct KeyAuthenticationTests {
         }?.code
     }
 
-    @Test("a right signature tells owner and scope; a wrong one, another key, another text do not")
-    func signatures() async throws {
-        try await withKey { world, signer, gateway in
+    @Test(
+        "a right signature tells owner and scope; a wrong one, another key, another text do not",
+        arguments: TransportUnderTest.allCases)
+    func signatures(_ transport: TransportUnderTest) async throws {
+        try await withKey(transport) { world, signer, gateway in
             let now = world.clock.now()
             let right = signer.request(nonce: "n1", at: now)
             let key = try await gateway.call(right)
@@ -62,9 +66,11 @@ struct KeyAuthenticationTests {
         }
     }
 
-    @Test("F029 of one nonce, over all instances and in parallel, exactly one call passes")
-    func nonces() async throws {
-        try await withKey(instances: 2) { world, signer, _ in
+    @Test(
+        "F029 of one nonce, over all instances and in parallel, exactly one call passes",
+        arguments: TransportUnderTest.allCases)
+    func nonces(_ transport: TransportUnderTest) async throws {
+        try await withKey(transport, instances: 2) { world, signer, _ in
             let request = signer.request(nonce: "once", at: world.clock.now())
             let outcomes = await withTaskGroup(of: ErrorCode?.self) { group in
                 for number in 0..<32 {
@@ -81,9 +87,11 @@ struct KeyAuthenticationTests {
         }
     }
 
-    @Test("a nonce belongs to its key, and is refused until its timestamp is refused too")
-    func nonceLifetime() async throws {
-        try await withKey { world, signer, gateway in
+    @Test(
+        "a nonce belongs to its key, and is refused until its timestamp is refused too",
+        arguments: TransportUnderTest.allCases)
+    func nonceLifetime(_ transport: TransportUnderTest) async throws {
+        try await withKey(transport) { world, signer, gateway in
             let other = Signer(
                 try await world.caller(TokenWorld.olga).call(CreateAccessKey(owner: "bob")),
                 world.authenticator)
@@ -103,9 +111,11 @@ struct KeyAuthenticationTests {
         }
     }
 
-    @Test("a timestamp lies within 15 minutes of now, on either side")
-    func timestamps() async throws {
-        try await withKey { world, signer, gateway in
+    @Test(
+        "a timestamp lies within 15 minutes of now, on either side",
+        arguments: TransportUnderTest.allCases)
+    func timestamps(_ transport: TransportUnderTest) async throws {
+        try await withKey(transport) { world, signer, gateway in
             let now = world.clock.now()
             let window = TokenService.timestampWindow
             let beyond = window + .milliseconds(1)
@@ -124,9 +134,11 @@ struct KeyAuthenticationTests {
         }
     }
 
-    @Test("a request that is delivered twice gets its answer twice")
-    func redelivery() async throws {
-        try await withKey { world, signer, gateway in
+    @Test(
+        "a request that is delivered twice gets its answer twice",
+        arguments: TransportUnderTest.allCases)
+    func redelivery(_ transport: TransportUnderTest) async throws {
+        try await withKey(transport) { world, signer, gateway in
             let request = signer.request(nonce: "n", at: world.clock.now())
             let options = CallOptions(requestKey: "k")
             let first = try await gateway.call(request, options)
@@ -142,9 +154,11 @@ struct KeyAuthenticationTests {
         }
     }
 
-    @Test("calls per second are counted exactly, over all instances")
-    func callsPerSecond() async throws {
-        try await withKey(callsPerSecondMax: 5, instances: 2) { world, signer, gateway in
+    @Test(
+        "calls per second are counted exactly, over all instances",
+        arguments: TransportUnderTest.allCases)
+    func callsPerSecond(_ transport: TransportUnderTest) async throws {
+        try await withKey(transport, callsPerSecondMax: 5, instances: 2) { world, signer, gateway in
             let now = world.clock.now()
             let outcomes = await withTaskGroup(of: ErrorCode?.self) { group in
                 for number in 0..<20 {
@@ -185,9 +199,11 @@ struct KeyAuthenticationTests {
         #expect(window.count(limit: 0, now: start) == .usedUp(retryAfter: .milliseconds(500)))
     }
 
-    @Test("a revoked key is refused at once on every instance, although its secret is known there")
-    func revocation() async throws {
-        try await withKey(instances: 2) { world, signer, gateway in
+    @Test(
+        "a revoked key is refused at once on every instance, although its secret is known there",
+        arguments: TransportUnderTest.allCases)
+    func revocation(_ transport: TransportUnderTest) async throws {
+        try await withKey(transport, instances: 2) { world, signer, gateway in
             for instance in ["a", "b"] {
                 let request = signer.request(nonce: instance, at: world.clock.now())
                 #expect(await code(gateway, request, CallOptions(instanceID: instance)) == nil)
@@ -202,9 +218,9 @@ struct KeyAuthenticationTests {
         }
     }
 
-    @Test("a key with named actions covers no other")
-    func actions() async throws {
-        try await withKey(actions: ["GetMobile"]) { world, signer, gateway in
+    @Test("a key with named actions covers no other", arguments: TransportUnderTest.allCases)
+    func actions(_ transport: TransportUnderTest) async throws {
+        try await withKey(transport, actions: ["GetMobile"]) { world, signer, gateway in
             let now = world.clock.now()
             #expect(
                 await code(gateway, signer.request(nonce: "1", at: now, action: "GetMobile")) == nil
@@ -215,9 +231,9 @@ struct KeyAuthenticationTests {
         }
     }
 
-    @Test("only the gateway asks, and forms have bounds")
-    func bounds() async throws {
-        try await withKey { world, signer, gateway in
+    @Test("only the gateway asks, and forms have bounds", arguments: TransportUnderTest.allCases)
+    func bounds(_ transport: TransportUnderTest) async throws {
+        try await withKey(transport) { world, signer, gateway in
             let now = world.clock.now()
             for principal in [TokenWorld.alice, TokenWorld.olga, TokenWorld.scene] {
                 let request = signer.request(nonce: "1", at: now)
@@ -234,9 +250,11 @@ struct KeyAuthenticationTests {
         }
     }
 
-    @Test("a token of another issuer is fresh once, over instances and after a restart")
-    func consume() async throws {
-        let world = TokenWorld()
+    @Test(
+        "a token of another issuer is fresh once, over instances and after a restart",
+        arguments: TransportUnderTest.allCases)
+    func consume(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         let until = (world.clock.now() + .seconds(300)).millisecondsSince1970
         let token = ConsumeToken(issuer: "carrier", tokenId: "t1", untilMilliseconds: until)
         try await world.serving(instances: 2) {
@@ -251,7 +269,7 @@ struct KeyAuthenticationTests {
             }
             #expect(outcomes.count { $0 } == 1)
         }
-        let again = TokenWorld(disk: world.disk)
+        let again = TokenWorld(transport, disk: world.disk)
         try await again.serving {
             let gateway = again.caller(TokenWorld.gateway)
             let afterRestart = try await gateway.call(token)

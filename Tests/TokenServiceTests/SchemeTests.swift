@@ -2,16 +2,19 @@ import Bus
 import Effects
 import Messages
 import Primitives
+import ServiceTestKit
 import Storage
 import TestKit
 import Testing
 import TokenService
 
-@Suite("Schemes over the bus")
+@Suite("Schemes over the bus", .closesBuses)
 struct SchemeTests {
-    @Test("a code is FA and 14 digits, the first version is 1, the caller owns it")
-    func create() async throws {
-        let world = TokenWorld()
+    @Test(
+        "a code is FA and 14 digits, the first version is 1, the caller owns it",
+        arguments: TransportUnderTest.allCases)
+    func create(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         try await world.serving {
             let scheme = try await world.caller(TokenWorld.alice).call(
                 CreateScheme(name: "My app", app: exampleApp))
@@ -30,9 +33,11 @@ struct SchemeTests {
         }
     }
 
-    @Test("owners see and change their own only; services read; operators may everything")
-    func owners() async throws {
-        let world = TokenWorld()
+    @Test(
+        "owners see and change their own only; services read; operators may everything",
+        arguments: TransportUnderTest.allCases)
+    func owners(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         try await world.serving {
             let alice = world.caller(TokenWorld.alice)
             let code = try await alice.call(CreateScheme(name: "app", app: exampleApp)).schemeCode
@@ -65,9 +70,11 @@ struct SchemeTests {
         }
     }
 
-    @Test("an update makes a version; earlier ones stay readable with the present switch")
-    func versions() async throws {
-        let world = TokenWorld()
+    @Test(
+        "an update makes a version; earlier ones stay readable with the present switch",
+        arguments: TransportUnderTest.allCases)
+    func versions(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         try await world.serving {
             let alice = world.caller(TokenWorld.alice)
             let first = try await alice.call(
@@ -100,9 +107,11 @@ struct SchemeTests {
         }
     }
 
-    @Test("a version is gone 30 days after it was superseded, the present one never")
-    func versionRetention() async throws {
-        let world = TokenWorld()
+    @Test(
+        "a version is gone 30 days after it was superseded, the present one never",
+        arguments: TransportUnderTest.allCases)
+    func versionRetention(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         try await world.serving {
             let alice = world.caller(TokenWorld.alice)
             let code = try await alice.call(CreateScheme(name: "app", app: exampleApp)).schemeCode
@@ -117,9 +126,11 @@ struct SchemeTests {
         }
     }
 
-    @Test("of parallel updates of one version exactly one wins")
-    func parallelUpdates() async throws {
-        let world = TokenWorld()
+    @Test(
+        "of parallel updates of one version exactly one wins",
+        arguments: TransportUnderTest.allCases)
+    func parallelUpdates(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         try await world.serving(instances: 2) {
             let alice = world.caller(TokenWorld.alice)
             let code = try await alice.call(CreateScheme(name: "app", app: exampleApp)).schemeCode
@@ -141,9 +152,11 @@ struct SchemeTests {
         }
     }
 
-    @Test("a list is paged in order of the codes, each owner's own; operators see all")
-    func list() async throws {
-        let world = TokenWorld()
+    @Test(
+        "a list is paged in order of the codes, each owner's own; operators see all",
+        arguments: TransportUnderTest.allCases)
+    func list(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         try await world.serving {
             var made: [String] = []
             for owner in ["alice", "bob"] {
@@ -178,9 +191,11 @@ struct SchemeTests {
         }
     }
 
-    @Test("an owner registers so many schemes and no more; operators may add for it")
-    func ownersLimit() async throws {
-        let world = TokenWorld()
+    @Test(
+        "an owner registers so many schemes and no more; operators may add for it",
+        arguments: TransportUnderTest.allCases)
+    func ownersLimit(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         var configuration = TokenConfiguration()
         configuration.schemesPerOwnerMax = 2
         try await world.serving(configuration: configuration) {
@@ -196,9 +211,11 @@ struct SchemeTests {
         }
     }
 
-    @Test("one request key registers one scheme; another body under it is a conflict")
-    func sameKey() async throws {
-        let world = TokenWorld()
+    @Test(
+        "one request key registers one scheme; another body under it is a conflict",
+        arguments: TransportUnderTest.allCases)
+    func sameKey(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         try await world.serving(instances: 2) {
             let alice = world.caller(TokenWorld.alice)
             let options = CallOptions(requestKey: "init")
@@ -213,9 +230,11 @@ struct SchemeTests {
         }
     }
 
-    @Test("F114 a policy that cannot be met is refused by name, and nothing is registered")
-    func refusedPolicy() async throws {
-        let world = TokenWorld()
+    @Test(
+        "F114 a policy that cannot be met is refused by name, and nothing is registered",
+        arguments: TransportUnderTest.allCases)
+    func refusedPolicy(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         try await world.serving {
             let alice = world.caller(TokenWorld.alice)
             let refused = await failure { () async throws(ServiceFailure) in
@@ -234,9 +253,11 @@ struct SchemeTests {
         }
     }
 
-    @Test("F097 the answer of a save warns; reading the scheme does not repeat it")
-    func warnings() async throws {
-        let world = TokenWorld()
+    @Test(
+        "F097 the answer of a save warns; reading the scheme does not repeat it",
+        arguments: TransportUnderTest.allCases)
+    func warnings(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         try await world.serving {
             let alice = world.caller(TokenWorld.alice)
             let body = "您的验证码是 ${code}" + String(repeating: "，请勿泄露", count: 14)
@@ -251,13 +272,13 @@ struct SchemeTests {
         }
     }
 
-    @Test("schemes outlive a restart")
-    func restart() async throws {
-        let world = TokenWorld()
+    @Test("schemes outlive a restart", arguments: TransportUnderTest.allCases)
+    func restart(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         let scheme = try await world.serving {
             try await world.caller(TokenWorld.alice).call(CreateScheme(name: "a", app: exampleApp))
         }
-        let again = TokenWorld(disk: world.disk)
+        let again = TokenWorld(transport, disk: world.disk)
         try await again.serving {
             let alice = again.caller(TokenWorld.alice)
             let found = try await alice.call(GetScheme(schemeCode: scheme.schemeCode))

@@ -3,6 +3,7 @@ import Cryptography
 import Effects
 import Messages
 import Primitives
+import ServiceTestKit
 import Storage
 import TestKit
 import Testing
@@ -10,7 +11,7 @@ import Testing
 @testable import TokenService
 
 /// Strings to sign and signatures as official clients sent them, with invented keys.
-@Suite("Signatures of official clients")
+@Suite("Signatures of official clients", .closesBuses)
 struct SignatureVectorTests {
     struct Vector: Sendable, CustomTestStringConvertible {
         let name: String
@@ -61,9 +62,11 @@ struct SignatureVectorTests {
             signature: "OjpLAFH1hWbPfAh6oUyvM9LUgM0="),
     ]
 
-    @Test("is accepted, and not with another last character", arguments: vectors)
-    func vector(_ vector: Vector) async throws {
-        let world = TokenWorld(real: true)
+    @Test(
+        "is accepted, and not with another last character", arguments: TransportUnderTest.allCases,
+        vectors)
+    func vector(_ transport: TransportUnderTest, _ vector: Vector) async throws {
+        let world = TokenWorld(transport, real: true)
         try await put(vector, in: world)
         try await world.serving {
             let gateway = world.caller(TokenWorld.gateway)

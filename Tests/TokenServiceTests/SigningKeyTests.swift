@@ -2,13 +2,14 @@ import Bus
 import Effects
 import Messages
 import Primitives
+import ServiceTestKit
 import Storage
 import TestKit
 import Testing
 
 @testable import TokenService
 
-@Suite("Signing keys")
+@Suite("Signing keys", .closesBuses)
 struct SigningKeyTests {
     private let start = WallTime(millisecondsSince1970: 1_800_000_000_000)
 
@@ -56,9 +57,11 @@ struct SigningKeyTests {
         #expect(set.key("one")?.retiredAt == start)
     }
 
-    @Test("two instances that start together agree on one key")
-    func firstStart() async throws {
-        let world = TokenWorld(real: true)
+    @Test(
+        "two instances that start together agree on one key", arguments: TransportUnderTest.allCases
+    )
+    func firstStart(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport, real: true)
         try await world.serving(instances: 4) {
             let sets = try await withThrowingTaskGroup(of: [String].self) { group in
                 for instance in ["a", "b", "c", "d"] {
@@ -75,10 +78,10 @@ struct SigningKeyTests {
     }
 
     @Test(
-        "after a rotation on one instance the other shows and accepts the new key at once"
-    )
-    func rotationAcrossInstances() async throws {
-        let world = TokenWorld(real: true)
+        "after a rotation on one instance the other shows and accepts the new key at once",
+        arguments: TransportUnderTest.allCases)
+    func rotationAcrossInstances(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport, real: true)
         try await world.serving(instances: 2) {
             let alice = world.caller(TokenWorld.alice)
             let (a, b) = (CallOptions(instanceID: "a"), CallOptions(instanceID: "b"))
@@ -107,9 +110,11 @@ struct SigningKeyTests {
         }
     }
 
-    @Test("the key id is the RFC 7638 thumbprint of the published key")
-    func thumbprint() async throws {
-        let world = TokenWorld(real: true)
+    @Test(
+        "the key id is the RFC 7638 thumbprint of the published key",
+        arguments: TransportUnderTest.allCases)
+    func thumbprint(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport, real: true)
         try await world.serving {
             let key = try #require(
                 try await world.caller(TokenWorld.alice).call(GetSigningKeys()).keys.first)
@@ -120,9 +125,9 @@ struct SigningKeyTests {
         }
     }
 
-    @Test("only operators rotate")
-    func rotateIsForOperators() async throws {
-        let world = TokenWorld()
+    @Test("only operators rotate", arguments: TransportUnderTest.allCases)
+    func rotateIsForOperators(_ transport: TransportUnderTest) async throws {
+        let world = TokenWorld(transport)
         try await world.serving {
             for principal in [TokenWorld.alice, TokenWorld.scene, TokenWorld.gateway] {
                 let refused = await failure { () async throws(ServiceFailure) in

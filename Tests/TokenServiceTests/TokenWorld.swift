@@ -3,15 +3,16 @@ import Cryptography
 import Effects
 import Messages
 import Primitives
+import ServiceTestKit
 import Storage
 import TestKit
 import TokenService
 
-/// One or more token services on one disk and one in-process bus, with a clock that a test moves.
+/// One or more token services on one disk and one bus, with a clock that a test moves.
 final class TokenWorld: Sendable {
     let clock = ManualClock()
     let disk: MemoryDisk
-    let bus: InProcessBus
+    let bus: BusUnderTest
     let log = RecordingLog()
     private let callersCount = Lock<UInt64>(0)
     let cryptography = FakeCryptography()
@@ -25,9 +26,11 @@ final class TokenWorld: Sendable {
     static let gateway = principal(.gateway, "gateway")
 
     /// - Parameter real: signatures and MACs of libsodium instead of the fake ones.
-    init(real: Bool = false, disk: MemoryDisk = MemoryDisk()) {
+    init(
+        _ transport: TransportUnderTest, real: Bool = false, disk: MemoryDisk = MemoryDisk()
+    ) {
         self.disk = disk
-        bus = InProcessBus(pause: clock)
+        bus = BusUnderTest(transport, clock: clock)
         let fake = FakeSigner()
         signer = real ? SodiumSigner() : fake
         authenticator = real ? SodiumAuthenticator() : fake
@@ -63,9 +66,7 @@ final class TokenWorld: Sendable {
             count += 1
             return count
         }
-        return LinkCaller(
-            link: bus.link(as: principal), pause: clock,
-            random: SeededRandom(seed: seed ?? 1_000_000 + number))
+        return bus.caller(principal, random: SeededRandom(seed: seed ?? 1_000_000 + number))
     }
 
     /// Serves until `body` returns. Instances are named `a`, `b`, …
@@ -73,18 +74,14 @@ final class TokenWorld: Sendable {
         instances: Int = 1, configuration: TokenConfiguration = TokenConfiguration(),
         _ body: @Sendable () async throws -> Output
     ) async throws -> Output {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for (index, name) in ["a", "b", "c", "d"].prefix(instances).enumerated() {
-                let worker = BusWorker(
-                    service(seed: UInt64(index) + 1, configuration: configuration).handlers,
-                    identity: BusWorker.Identity(
-                        daemon: "fusion-token", instanceID: name, version: "test"),
-                    listener: bus.listener(host: name), clock: clock, pause: clock)
-                group.addTask { try await worker.run() }
-            }
-            defer { group.cancelAll() }
-            return try await body()
+        let workers = ["a", "b", "c", "d"].prefix(instances).enumerated().map { index, name in
+            BusWorker(
+                service(seed: UInt64(index) + 1, configuration: configuration).handlers,
+                identity: BusWorker.Identity(
+                    daemon: "fusion-token", instanceID: name, version: "test"),
+                listener: bus.listener(host: name), clock: clock, pause: clock)
         }
+        return try await bus.serving(workers, body)
     }
 }
 

@@ -2,13 +2,14 @@ import Bus
 import Effects
 import Messages
 import Primitives
+import ServiceTestKit
 import Storage
 import TestKit
 import Testing
 
 @testable import VerificationService
 
-@Suite("verification.get_number and match_number")
+@Suite("verification.get_number and match_number", .closesBuses)
 struct DirectNumberTests {
     private let world = World()
 
@@ -35,9 +36,11 @@ struct DirectNumberTests {
         }
     }
 
-    @Test("a carrier token gives its number once; its own request key gets it again")
-    func getOnce() async throws {
-        try await world.serve { callers in
+    @Test(
+        "a carrier token gives its number once; its own request key gets it again",
+        arguments: TransportUnderTest.allCases)
+    func getOnce(_ transport: TransportUnderTest) async throws {
+        try await world.serve(over: transport) { callers in
             let keyed = CallOptions(requestKey: "k")
             let first = try await callers.owner.call(get(), keyed)
             #expect(first.number == World.number && first.outId == "order-7")
@@ -50,12 +53,14 @@ struct DirectNumberTests {
         }
     }
 
-    @Test("of 32 parallel calls with one carrier token exactly one gets the number")
-    func parallel() async throws {
+    @Test(
+        "of 32 parallel calls with one carrier token exactly one gets the number",
+        arguments: TransportUnderTest.allCases)
+    func parallel(_ transport: TransportUnderTest) async throws {
         let services = [
             world.instance(pause: YieldingPause()), world.instance(pause: YieldingPause()),
         ]
-        try await world.serve(services) { callers in
+        try await world.serve(services, over: transport) { callers in
             let failures = await withTaskGroup(of: ServiceFailure?.self) { group in
                 for _ in 0..<32 {
                     group.addTask { await failure(callers.owner, get()) }
@@ -67,10 +72,12 @@ struct DirectNumberTests {
         }
     }
 
-    @Test("a carrier that is away may be asked again under the same reference; a refusal is final")
-    func carrier() async throws {
+    @Test(
+        "a carrier that is away may be asked again under the same reference; a refusal is final",
+        arguments: TransportUnderTest.allCases)
+    func carrier(_ transport: TransportUnderTest) async throws {
         world.carrierAnswer.withLock { $0 = .failure(ServiceFailure(.deadlinePassed, "late")) }
-        try await world.serve { callers in
+        try await world.serve(over: transport) { callers in
             #expect(await failure(callers.owner, get())?.code == .carrierUnavailable)
             world.carrierAnswer.withLock { $0 = .success(World.number) }
             let got = try await callers.owner.call(get())
@@ -83,8 +90,10 @@ struct DirectNumberTests {
         }
     }
 
-    @Test("F089 match compares a number in any form, or its hash in either case")
-    func match() async throws {
+    @Test(
+        "F089 match compares a number in any form, or its hash in either case",
+        arguments: TransportUnderTest.allCases)
+    func match(_ transport: TransportUnderTest) async throws {
         let hash = Hex.encode(FakeSigner().sha256(Array(World.number.e164.utf8)))
         let other = Hex.encode(FakeSigner().sha256(Array(World.number.e164.utf8.dropFirst())))
         let cases: [(String?, String?, VerificationResult)] = [
@@ -92,7 +101,7 @@ struct DirectNumberTests {
             (World.otherNumber.e164, nil, .reject), (nil, hash, .pass),
             (nil, hash.uppercased(), .pass), (nil, other, .reject),
         ]
-        try await world.serve { callers in
+        try await world.serve(over: transport) { callers in
             for (index, (number, hash, result)) in cases.enumerated() {
                 let matched = try await callers.owner.call(
                     match("t\(index)", number: number, hash: hash))
@@ -115,9 +124,11 @@ struct DirectNumberTests {
         }
     }
 
-    @Test("a scheme that is unknown, foreign or switched off is refused before the carrier")
-    func schemes() async throws {
-        try await world.serve { callers in
+    @Test(
+        "a scheme that is unknown, foreign or switched off is refused before the carrier",
+        arguments: TransportUnderTest.allCases)
+    func schemes(_ transport: TransportUnderTest) async throws {
+        try await world.serve(over: transport) { callers in
             #expect(
                 await failure(callers.owner, get(scheme: "FA00000000000009"))?.code
                     == .schemeNotFound)
@@ -130,10 +141,12 @@ struct DirectNumberTests {
         }
     }
 
-    @Test("a carrier token asked under one scheme is no good under another")
-    func otherScheme() async throws {
+    @Test(
+        "a carrier token asked under one scheme is no good under another",
+        arguments: TransportUnderTest.allCases)
+    func otherScheme(_ transport: TransportUnderTest) async throws {
         world.carrierAnswer.withLock { $0 = .failure(ServiceFailure(.deadlinePassed, "late")) }
-        try await world.serve { callers in
+        try await world.serve(over: transport) { callers in
             #expect(await failure(callers.owner, get())?.code == .carrierUnavailable)
             world.carrierAnswer.withLock { $0 = .success(World.number) }
             #expect(
@@ -144,8 +157,10 @@ struct DirectNumberTests {
         }
     }
 
-    @Test("a direct call that died with its process is carried on")
-    func resumed() async throws {
+    @Test(
+        "a direct call that died with its process is carried on",
+        arguments: TransportUnderTest.allCases)
+    func resumed(_ transport: TransportUnderTest) async throws {
         let store = world.store()
         world.bus.on(ExchangeCarrierToken.self) { [world] request, _ in
             if world.references.withLock({
@@ -166,7 +181,7 @@ struct DirectNumberTests {
         let second = world.instance()
         await second.resumeLost()
         #expect(world.references.withLock(\.count) == 2)
-        try await world.serve([second]) { callers in
+        try await world.serve([second], over: transport) { callers in
             let got = try await callers.owner.call(get(), CallOptions(requestKey: "k"))
             #expect(got.number == World.number)
             #expect(Set(world.references.withLock(\.self)).count == 1)
@@ -174,26 +189,30 @@ struct DirectNumberTests {
         }
     }
 
-    @Test("a token used before a key rotation is used after it")
-    func rotation() async throws {
-        try await world.serve { callers in
+    @Test(
+        "a token used before a key rotation is used after it",
+        arguments: TransportUnderTest.allCases)
+    func rotation(_ transport: TransportUnderTest) async throws {
+        try await world.serve(over: transport) { callers in
             let got = try await callers.owner.call(get())
             #expect(got.number == World.number)
         }
         let rotated = FakeCryptography(salt: 1, currentVersion: 2, versions: [1, 2])
-        try await world.serve([world.instance(keys: rotated)]) { callers in
+        try await world.serve([world.instance(keys: rotated)], over: transport) { callers in
             #expect(await failure(callers.owner, get())?.code == .tokenInvalid)
         }
     }
 }
 
-@Suite("verification.status, run_status and statistics")
+@Suite("verification.status, run_status and statistics", .closesBuses)
 struct ReadTests {
     private let world = World()
 
-    @Test("a step has passed once one of its tokens has; else the newest reason is told")
-    func runStatus() async throws {
-        try await world.serve { callers in
+    @Test(
+        "a step has passed once one of its tokens has; else the newest reason is told",
+        arguments: TransportUnderTest.allCases)
+    func runStatus(_ transport: TransportUnderTest) async throws {
+        try await world.serve(over: transport) { callers in
             let run = RunID.sample(3)
             func status(_ step: Int) async throws -> RunStatus {
                 try await callers.scene.call(GetRunStatus(runId: run, step: step))
@@ -227,9 +246,11 @@ struct ReadTests {
         }
     }
 
-    @Test("a verification is shown to its owner and to operators")
-    func status() async throws {
-        try await world.serve { callers in
+    @Test(
+        "a verification is shown to its owner and to operators",
+        arguments: TransportUnderTest.allCases)
+    func status(_ transport: TransportUnderTest) async throws {
+        try await world.serve(over: transport) { callers in
             let opened = try await callers.scene.call(world.open(.code))
             let request = GetVerificationStatus(verificationId: opened.verificationId)
             let openedAt = world.clock.now().millisecondsSince1970
@@ -254,9 +275,11 @@ struct ReadTests {
         }
     }
 
-    @Test("evaluations are counted by scheme, day and kind, replays and late calls are not")
-    func statistics() async throws {
-        try await world.serve { callers in
+    @Test(
+        "evaluations are counted by scheme, day and kind, replays and late calls are not",
+        arguments: TransportUnderTest.allCases)
+    func statistics(_ transport: TransportUnderTest) async throws {
+        try await world.serve(over: transport) { callers in
             let today = UTCDay(world.clock.now())
             let asked = GetVerificationStatistics(
                 schemeCode: World.schemeCode, fromDay: today.text, toDay: today.next.text)
@@ -320,8 +343,10 @@ struct ReadTests {
         }
     }
 
-    @Test("the sum over all schemes reads every row, page by page")
-    func everyScheme() async throws {
+    @Test(
+        "the sum over all schemes reads every row, page by page",
+        arguments: TransportUnderTest.allCases)
+    func everyScheme(_ transport: TransportUnderTest) async throws {
         let today = UTCDay(world.clock.now())
         let store = world.store()
         for number in 0..<2_500 {
@@ -331,16 +356,16 @@ struct ReadTests {
                 rows.put(VerificationTables.days, count)
             }
         }
-        try await world.serve { callers in
+        try await world.serve(over: transport) { callers in
             let all = GetVerificationStatistics(fromDay: today.text, toDay: today.text)
             let days = try await callers.operator.call(all).days
             #expect(days.map(\.passed) == [2_500])
         }
     }
 
-    @Test("F144 31 days on nothing is left but counts")
-    func sweep() async throws {
-        try await world.serve { callers in
+    @Test("F144 31 days on nothing is left but counts", arguments: TransportUnderTest.allCases)
+    func sweep(_ transport: TransportUnderTest) async throws {
+        try await world.serve(over: transport) { callers in
             let opened = try await callers.scene.call(world.open(.carrier))
             _ = try await callers.owner.call(VerifyMaskToken(maskToken: opened.maskToken))
             let store = world.store()

@@ -2,6 +2,7 @@ import Bus
 import Effects
 import Messages
 import Primitives
+import ServiceTestKit
 import Storage
 import TestKit
 import Testing
@@ -9,7 +10,7 @@ import Testing
 @testable import VerificationService
 
 /// Rules 1, 8 and 12: one PASS, whatever happens at once or in between.
-@Suite("One PASS", .timeLimit(.minutes(1)))
+@Suite("One PASS", .timeLimit(.minutes(1)), .closesBuses)
 struct RaceTests {
     private let world = World()
 
@@ -32,8 +33,8 @@ struct RaceTests {
 
     @Test(
         "F019 F021 F022 of 64 parallel calls on two instances exactly one passes",
-        arguments: EvidenceKind.allCases)
-    func parallel(kind: EvidenceKind) async throws {
+        arguments: TransportUnderTest.allCases, EvidenceKind.allCases)
+    func parallel(_ transport: TransportUnderTest, kind: EvidenceKind) async throws {
         let evidence: [EvidenceKind: Evidence] = [
             .carrier: .carrier, .smsCode: .code, .upgoing: .upgoing,
         ]
@@ -41,7 +42,7 @@ struct RaceTests {
         let services = (0..<2).map { _ in
             world.instance(store: world.slowStore(), pause: YieldingPause())
         }
-        try await world.serve(services) { callers in
+        try await world.serve(services, over: transport) { callers in
             let opened = try await callers.scene.call(
                 world.open(try #require(evidence[kind])))
             let request = VerifyMaskToken(maskToken: opened.maskToken)
@@ -63,13 +64,15 @@ struct RaceTests {
         #expect(Set(world.references.withLock(\.self)).count <= 1)
     }
 
-    @Test("64 parallel calls under one request key get one and the same PASS")
-    func parallelSameKey() async throws {
+    @Test(
+        "64 parallel calls under one request key get one and the same PASS",
+        arguments: TransportUnderTest.allCases)
+    func parallelSameKey(_ transport: TransportUnderTest) async throws {
         let world = World(turns: 30)
         let services = (0..<2).map { _ in
             world.instance(store: world.slowStore(), pause: YieldingPause())
         }
-        try await world.serve(services) { callers in
+        try await world.serve(services, over: transport) { callers in
             let opened = try await callers.scene.call(world.open(.carrier))
             let request = VerifyMaskToken(maskToken: opened.maskToken)
             let answers = try await withThrowingTaskGroup(of: Verified.self) { group in

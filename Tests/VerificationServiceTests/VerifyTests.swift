@@ -2,14 +2,15 @@ import Bus
 import Effects
 import Messages
 import Primitives
+import ServiceTestKit
 import Storage
 import TestKit
 import Testing
 
 @testable import VerificationService
 
-/// Over the in-process bus, so that every message is encoded and decoded.
-@Suite("verification.verify")
+/// Over a bus, so that every message is encoded and decoded.
+@Suite("verification.verify", .closesBuses)
 struct VerifyTests {
     private let world = World()
 
@@ -19,12 +20,14 @@ struct VerifyTests {
         VerifyMaskToken(maskToken: token, number: number, schemeCode: scheme)
     }
 
-    @Test("evidence of each kind gives PASS with the number", arguments: EvidenceKind.allCases)
-    func pass(kind: EvidenceKind) async throws {
+    @Test(
+        "evidence of each kind gives PASS with the number", arguments: TransportUnderTest.allCases,
+        EvidenceKind.allCases)
+    func pass(_ transport: TransportUnderTest, kind: EvidenceKind) async throws {
         let evidence: [EvidenceKind: Evidence] = [
             .carrier: .carrier, .smsCode: .code, .upgoing: .upgoing,
         ]
-        try await world.serve { callers in
+        try await world.serve(over: transport) { callers in
             let opened = try await callers.scene.call(world.open(try #require(evidence[kind])))
             #expect(opened.maskToken.reveal().hasPrefix("1."))
             let verified = try await callers.owner.call(
@@ -41,9 +44,11 @@ struct VerifyTests {
         }
     }
 
-    @Test("nested calls bear the verification id, so that they may be repeated")
-    func nestedKeys() async throws {
-        try await world.serve { callers in
+    @Test(
+        "nested calls bear the verification id, so that they may be repeated",
+        arguments: TransportUnderTest.allCases)
+    func nestedKeys(_ transport: TransportUnderTest) async throws {
+        try await world.serve(over: transport) { callers in
             for evidence in [Evidence.code, .upgoing, .carrier] {
                 let opened = try await callers.scene.call(world.open(evidence))
                 _ = try await callers.owner.call(verify(opened.maskToken))
@@ -65,15 +70,19 @@ struct VerifyTests {
 
     @Test(
         "a code that does not pass is a final UNKNOWN with its reason, asked for once",
-        arguments: [
+        arguments: TransportUnderTest.allCases,
+        [
             (CodeResult.rejected, VerificationReason.codeRejected), (.exhausted, .codeExhausted),
             (.expired, .codeExpired), (.superseded, .codeSuperseded),
             (.cancelled, .codeCancelled), (.alreadyUsed, .alreadyRedeemed),
             (.notFound, .codeExpired),
         ])
-    func codeReasons(result: CodeResult, reason: VerificationReason) async throws {
+    func codeReasons(_ transport: TransportUnderTest, _ given: (CodeResult, VerificationReason))
+        async throws
+    {
+        let (result, reason) = given
         world.codeAnswer.withLock { $0 = .sample(result, attemptsLeft: 3) }
-        try await world.serve { callers in
+        try await world.serve(over: transport) { callers in
             let opened = try await callers.scene.call(world.open(.code))
             for _ in 0..<3 {
                 let verified = try await callers.owner.call(verify(opened.maskToken))
@@ -84,12 +93,14 @@ struct VerifyTests {
         }
     }
 
-    @Test("a guess that is gone with its challenge has expired")
-    func guessGone() async throws {
+    @Test(
+        "a guess that is gone with its challenge has expired",
+        arguments: TransportUnderTest.allCases)
+    func guessGone(_ transport: TransportUnderTest) async throws {
         world.bus.on(RedeemGuess.self) { _, _ throws(ServiceFailure) in
             throw ServiceFailure(.guessNotFound, "there is no such guess")
         }
-        try await world.serve { callers in
+        try await world.serve(over: transport) { callers in
             let opened = try await callers.scene.call(world.open(.code))
             let verified = try await callers.owner.call(verify(opened.maskToken))
             #expect(verified.reason == .codeExpired)
@@ -98,13 +109,17 @@ struct VerifyTests {
 
     @Test(
         "an up-going text that does not pass is a final UNKNOWN",
-        arguments: [
+        arguments: TransportUnderTest.allCases,
+        [
             (UpgoingResult.expired, VerificationReason.upgoingExpired),
             (.senderMismatch, .senderMismatch), (.alreadyUsed, .alreadyRedeemed),
         ])
-    func upgoingReasons(result: UpgoingResult, reason: VerificationReason) async throws {
+    func upgoingReasons(
+        _ transport: TransportUnderTest, _ given: (UpgoingResult, VerificationReason)
+    ) async throws {
+        let (result, reason) = given
         world.upgoingAnswer.withLock { $0 = .sample(result, number: nil) }
-        try await world.serve { callers in
+        try await world.serve(over: transport) { callers in
             let opened = try await callers.scene.call(world.open(.upgoing))
             for _ in 0..<2 {
                 let verified = try await callers.owner.call(verify(opened.maskToken))
@@ -114,10 +129,12 @@ struct VerifyTests {
         }
     }
 
-    @Test("a text that has not arrived leaves the token open; the same key keeps its answer")
-    func notReceived() async throws {
+    @Test(
+        "a text that has not arrived leaves the token open; the same key keeps its answer",
+        arguments: TransportUnderTest.allCases)
+    func notReceived(_ transport: TransportUnderTest) async throws {
         world.upgoingAnswer.withLock { $0 = .sample(.notReceived, number: nil) }
-        try await world.serve { callers in
+        try await world.serve(over: transport) { callers in
             let opened = try await callers.scene.call(world.open(.upgoing))
             let keyed = CallOptions(requestKey: "k1")
             let early = try await callers.owner.call(verify(opened.maskToken), keyed)
@@ -132,9 +149,11 @@ struct VerifyTests {
         }
     }
 
-    @Test("an up-going sender other than the expected one does not count")
-    func senderMismatch() async throws {
-        try await world.serve { callers in
+    @Test(
+        "an up-going sender other than the expected one does not count",
+        arguments: TransportUnderTest.allCases)
+    func senderMismatch(_ transport: TransportUnderTest) async throws {
+        try await world.serve(over: transport) { callers in
             let opened = try await callers.scene.call(
                 world.open(.upgoing, expected: World.otherNumber))
             let verified = try await callers.owner.call(verify(opened.maskToken))
@@ -142,8 +161,10 @@ struct VerifyTests {
         }
     }
 
-    @Test("F024 F031 F032 a code of another scheme, purpose, run or number does not count")
-    func bindingMismatch() async throws {
+    @Test(
+        "F024 F031 F032 a code of another scheme, purpose, run or number does not count",
+        arguments: TransportUnderTest.allCases)
+    func bindingMismatch(_ transport: TransportUnderTest) async throws {
         let others: [RedeemedGuess] = [
             .sample(.accepted, scheme: World.otherSchemeCode),
             .sample(.accepted, purpose: "scene:100003"), .sample(.accepted, run: .sample(9)),
@@ -152,7 +173,7 @@ struct VerifyTests {
         for (index, other) in others.enumerated() {
             let world = World()
             world.codeAnswer.withLock { $0 = other }
-            try await world.serve { callers in
+            try await world.serve(over: transport) { callers in
                 let opened = try await callers.scene.call(
                     world.open(.code, expected: World.number))
                 let verified = try await callers.owner.call(verify(opened.maskToken))
@@ -165,17 +186,19 @@ struct VerifyTests {
 
     @Test(
         "a carrier that is late or away leaves the token open, one that refuses does not",
-        arguments: [
+        arguments: TransportUnderTest.allCases,
+        [
             (ErrorCode.deadlinePassed, VerificationReason.carrierTimeout, true),
             (.carrierUnavailable, .carrierUnavailable, true),
             (.unavailable, .carrierUnavailable, true), (.workerLost, .carrierUnavailable, true),
             (.tokenInvalid, .carrierRefused, false), (.providerRefused, .carrierRefused, false),
         ])
     func carrierReasons(
-        code: ErrorCode, reason: VerificationReason, staysOpen: Bool
+        _ transport: TransportUnderTest, _ given: (ErrorCode, VerificationReason, Bool)
     ) async throws {
+        let (code, reason, staysOpen) = given
         world.carrierAnswer.withLock { $0 = .failure(ServiceFailure(code, "as the test says")) }
-        try await world.serve { callers in
+        try await world.serve(over: transport) { callers in
             let opened = try await callers.scene.call(world.open(.carrier))
             let first = try await callers.owner.call(verify(opened.maskToken))
             #expect(first.result == .unknown && first.reason == reason)
@@ -188,9 +211,11 @@ struct VerifyTests {
         }
     }
 
-    @Test("the carrier's number is compared with the expected and the excluded one")
-    func carrierNumbers() async throws {
-        try await world.serve { callers in
+    @Test(
+        "the carrier's number is compared with the expected and the excluded one",
+        arguments: TransportUnderTest.allCases)
+    func carrierNumbers(_ transport: TransportUnderTest) async throws {
+        try await world.serve(over: transport) { callers in
             let bound = try await callers.scene.call(
                 world.open(.carrier, expected: World.otherNumber))
             let mismatch = try await callers.owner.call(verify(bound.maskToken))
@@ -202,9 +227,11 @@ struct VerifyTests {
         }
     }
 
-    @Test("another stated number is REJECT, and stays so for the right one")
-    func reject() async throws {
-        try await world.serve { callers in
+    @Test(
+        "another stated number is REJECT, and stays so for the right one",
+        arguments: TransportUnderTest.allCases)
+    func reject(_ transport: TransportUnderTest) async throws {
+        try await world.serve(over: transport) { callers in
             let opened = try await callers.scene.call(world.open(.code))
             let rejected = try await callers.owner.call(
                 verify(opened.maskToken, number: World.otherNumber.e164))
@@ -217,9 +244,11 @@ struct VerifyTests {
         }
     }
 
-    @Test("F017 a number that cannot be read is an error and uses nothing up")
-    func numberInvalid() async throws {
-        try await world.serve { callers in
+    @Test(
+        "F017 a number that cannot be read is an error and uses nothing up",
+        arguments: TransportUnderTest.allCases)
+    func numberInvalid(_ transport: TransportUnderTest) async throws {
+        try await world.serve(over: transport) { callers in
             let opened = try await callers.scene.call(world.open(.code))
             let failure = await #expect(throws: ServiceFailure.self) {
                 try await callers.owner.call(verify(opened.maskToken, number: "12"))
@@ -230,9 +259,11 @@ struct VerifyTests {
         }
     }
 
-    @Test("a token of somebody else, of no one, or of another scheme all look alike")
-    func invalid() async throws {
-        try await world.serve { callers in
+    @Test(
+        "a token of somebody else, of no one, or of another scheme all look alike",
+        arguments: TransportUnderTest.allCases)
+    func invalid(_ transport: TransportUnderTest) async throws {
+        try await world.serve(over: transport) { callers in
             let opened = try await callers.scene.call(world.open(.code))
             let never = MaskToken(
                 random: Array(repeating: 9, count: 32), digest: FakeCryptography(salt: 5))
@@ -252,9 +283,11 @@ struct VerifyTests {
         }
     }
 
-    @Test("a token is refused from its expiry on, also when the wall clock jumps back")
-    func expired() async throws {
-        try await world.serve { callers in
+    @Test(
+        "a token is refused from its expiry on, also when the wall clock jumps back",
+        arguments: TransportUnderTest.allCases)
+    func expired(_ transport: TransportUnderTest) async throws {
+        try await world.serve(over: transport) { callers in
             let opened = try await callers.scene.call(
                 world.open(.code, lifetime: .seconds(60)))
             world.clock.advance(.seconds(60))
@@ -267,9 +300,11 @@ struct VerifyTests {
         }
     }
 
-    @Test("a scheme that is switched off refuses within the cache time and uses nothing up")
-    func disabled() async throws {
-        try await world.serve { callers in
+    @Test(
+        "a scheme that is switched off refuses within the cache time and uses nothing up",
+        arguments: TransportUnderTest.allCases)
+    func disabled(_ transport: TransportUnderTest) async throws {
+        try await world.serve(over: transport) { callers in
             let first = try await callers.scene.call(world.open(.carrier))
             let second = try await callers.scene.call(world.open(.carrier))
             #expect(try await callers.owner.call(verify(first.maskToken)).result == .pass)
@@ -283,9 +318,11 @@ struct VerifyTests {
         }
     }
 
-    @Test("while a service cannot be asked the answer is try_again and the token stays open")
-    func tryAgain() async throws {
-        try await world.serve { callers in
+    @Test(
+        "while a service cannot be asked the answer is try_again and the token stays open",
+        arguments: TransportUnderTest.allCases)
+    func tryAgain(_ transport: TransportUnderTest) async throws {
+        try await world.serve(over: transport) { callers in
             let opened = try await callers.scene.call(world.open(.code))
             world.bus.on(RedeemGuess.self) { _, _ throws(ServiceFailure) in
                 throw ServiceFailure(.unavailable, "nobody serves this at the moment")
@@ -299,15 +336,17 @@ struct VerifyTests {
         away.bus.on(GetScheme.self) { _, _ throws(ServiceFailure) in
             throw ServiceFailure(.unavailable, "nobody serves this at the moment")
         }
-        try await away.serve { callers in
+        try await away.serve(over: transport) { callers in
             let opened = try await callers.scene.call(away.open(.code))
             #expect(try await callers.owner.call(verify(opened.maskToken)).reason == .tryAgain)
         }
     }
 
-    @Test("F026 the same request key gets the same PASS, with another body a conflict")
-    func sameKey() async throws {
-        try await world.serve { callers in
+    @Test(
+        "F026 the same request key gets the same PASS, with another body a conflict",
+        arguments: TransportUnderTest.allCases)
+    func sameKey(_ transport: TransportUnderTest) async throws {
+        try await world.serve(over: transport) { callers in
             let opened = try await callers.scene.call(world.open(.code))
             let keyed = CallOptions(requestKey: "k1")
             let first = try await callers.owner.call(verify(opened.maskToken), keyed)
@@ -323,10 +362,12 @@ struct VerifyTests {
         }
     }
 
-    @Test("a score comes with a PASS only, only when asked for, and within 0…100")
-    func score() async throws {
+    @Test(
+        "a score comes with a PASS only, only when asked for, and within 0…100",
+        arguments: TransportUnderTest.allCases)
+    func score(_ transport: TransportUnderTest) async throws {
         let scorer = FixedScorer(score: 140)
-        try await world.serve([world.instance(scorer: scorer)]) { callers in
+        try await world.serve([world.instance(scorer: scorer)], over: transport) { callers in
             let plain = try await callers.scene.call(world.open(.carrier))
             #expect(try await callers.owner.call(verify(plain.maskToken)).phoneScore == nil)
             #expect(scorer.asked.withLock { $0 } == 0)
@@ -337,16 +378,18 @@ struct VerifyTests {
             #expect(try await callers.owner.call(verify(wrong.maskToken)).phoneScore == nil)
             #expect(scorer.asked.withLock { $0 } == 1)
         }
-        try await world.serve { callers in
+        try await world.serve(over: transport) { callers in
             let asked = try await callers.scene.call(world.open(.carrier, score: true))
             let verified = try await callers.owner.call(verify(asked.maskToken))
             #expect(verified.result == .pass && verified.phoneScore == nil)
         }
     }
 
-    @Test("no token, number or code is in a log line or in the store")
-    func secrets() async throws {
-        try await world.serve { callers in
+    @Test(
+        "no token, number or code is in a log line or in the store",
+        arguments: TransportUnderTest.allCases)
+    func secrets(_ transport: TransportUnderTest) async throws {
+        try await world.serve(over: transport) { callers in
             let opened = try await callers.scene.call(
                 world.open(.carrier, expected: World.number, excluded: World.otherNumber))
             _ = try await callers.owner.call(
@@ -384,13 +427,15 @@ private struct FixedScorer: PhoneScorer {
     }
 }
 
-@Suite("verification.internal.open")
+@Suite("verification.internal.open", .closesBuses)
 struct OpenTests {
     private let world = World()
 
-    @Test("the same request key gets the same mask token, another key another one")
-    func sameKey() async throws {
-        try await world.serve { callers in
+    @Test(
+        "the same request key gets the same mask token, another key another one",
+        arguments: TransportUnderTest.allCases)
+    func sameKey(_ transport: TransportUnderTest) async throws {
+        try await world.serve(over: transport) { callers in
             let request = world.open(.code)
             let keyed = CallOptions(requestKey: "k")
             let first = try await callers.scene.call(request, keyed)
@@ -403,8 +448,10 @@ struct OpenTests {
         }
     }
 
-    @Test("exactly the field of the kind is taken, and only services may open")
-    func shape() async throws {
+    @Test(
+        "exactly the field of the kind is taken, and only services may open",
+        arguments: TransportUnderTest.allCases)
+    func shape(_ transport: TransportUnderTest) async throws {
         let wrong: [(Evidence, String)] = [
             (Evidence(kind: .carrier), "evidence.carrierToken"),
             (Evidence(kind: .smsCode, upgoingId: .sample), "evidence.guessId"),
@@ -418,7 +465,7 @@ struct OpenTests {
             ),
             (Evidence(kind: .carrier, carrierToken: Secret("")), "evidence.carrierToken"),
         ]
-        try await world.serve { callers in
+        try await world.serve(over: transport) { callers in
             for (evidence, field) in wrong {
                 let failure = await #expect(throws: ServiceFailure.self) {
                     try await callers.scene.call(world.open(evidence))
@@ -432,9 +479,11 @@ struct OpenTests {
         }
     }
 
-    @Test("a mask token lives 10 minutes at most; the clocks of two hosts may differ a little")
-    func lifetime() async throws {
-        try await world.serve { callers in
+    @Test(
+        "a mask token lives 10 minutes at most; the clocks of two hosts may differ a little",
+        arguments: TransportUnderTest.allCases)
+    func lifetime(_ transport: TransportUnderTest) async throws {
+        try await world.serve(over: transport) { callers in
             let now = world.clock.now()
             let longest = try await callers.scene.call(world.open(.code, lifetime: .seconds(630)))
             #expect(

@@ -2,6 +2,7 @@ import Bus
 import Effects
 import Messages
 import Primitives
+import ServiceTestKit
 import Storage
 import TestKit
 
@@ -106,35 +107,28 @@ final class World: Sendable {
             scorer: scorer, clock: clock, pause: pause ?? clock, random: random, log: Log(log))
     }
 
-    /// Serves instances on an in-process bus, so that every message is encoded and decoded.
+    /// Serves instances on a bus of their own, so that every message is encoded and decoded.
     func serve(
-        _ services: [VerificationService],
+        _ services: [VerificationService], over transport: TransportUnderTest,
         _ body: (Callers) async throws -> Void
     ) async throws {
-        let wire = InProcessBus(pause: clock)
-        try await withThrowingTaskGroup { group in
-            for (index, service) in services.enumerated() {
-                let worker = BusWorker(
-                    service.handlers,
-                    identity: BusWorker.Identity(
-                        daemon: "fusion-verification", instanceID: "i\(index)", version: "test"),
-                    listener: wire.listener(host: "h\(index)"), clock: clock, pause: clock)
-                group.addTask { try await worker.run() }
-            }
-            do {
-                try await body(Callers(wire, clock, random))
-            } catch {
-                group.cancelAll()
-                throw error
-            }
-            group.cancelAll()
+        let wire = BusUnderTest(transport, clock: clock)
+        let workers = services.enumerated().map { index, service in
+            BusWorker(
+                service.handlers,
+                identity: BusWorker.Identity(
+                    daemon: "fusion-verification", instanceID: "i\(index)", version: "test"),
+                listener: wire.listener(host: "h\(index)"), clock: clock, pause: clock)
         }
+        try await wire.serving(workers) { try await body(Callers(wire, random)) }
         // Lets the deadlines of answered calls run out.
         clock.advance(.seconds(3600))
     }
 
-    func serve(_ body: (Callers) async throws -> Void) async throws {
-        try await serve([instance()], body)
+    func serve(
+        over transport: TransportUnderTest, _ body: (Callers) async throws -> Void
+    ) async throws {
+        try await serve([instance()], over: transport, body)
     }
 
     // MARK: Requests
@@ -159,12 +153,12 @@ struct Callers: Sendable {
     let rival: any BusCaller
     let `operator`: any BusCaller
 
-    init(_ wire: InProcessBus, _ pause: any Pause, _ random: any RandomSource) {
+    init(_ wire: BusUnderTest, _ random: any RandomSource) {
         func caller(_ roles: Roles, _ name: String) -> any BusCaller {
             guard let principal = Principal(roles: roles, name: name) else {
                 preconditionFailure("a test's own name")
             }
-            return LinkCaller(link: wire.link(as: principal), pause: pause, random: random)
+            return wire.caller(principal, random: random)
         }
         scene = caller(.service, "scene")
         owner = caller(.integrator, "acme")
