@@ -19,7 +19,7 @@ enum ImportTable {
     private static func adapter(_ modules: Set<String>, _ system: Set<String> = []) -> Room {
         Room(
             modules: modules.union(["Primitives", "Effects"]),
-            system: system.union(["FoundationEssentials", "Glibc", "Darwin"]),
+            system: system.union(["FoundationEssentials", "Glibc", "Darwin", "Synchronization"]),
             advice: "adapters know layers 0 to 2 and one C module; they meet in Wiring")
     }
 
@@ -89,7 +89,7 @@ enum ImportTable {
         ("Shared/SQLiteStorage", adapter(["Storage", "CSQLite", "CLinux"])),
         ("Shared/Cryptography", adapter(["CSodium", "CLinux"])),
         ("Shared/PhoneNumbers", adapter(["CPhone"])),
-        ("Shared/DaemonKit", adapter(["Messages", "Bus", "CToml", "CLinux"])),
+        ("Shared/DaemonKit", adapter(["Messages", "Bus", "CToml", "CLinux", "CLinuxCalls"])),
         (
             "Shared/Wiring",
             Room(

@@ -35,6 +35,7 @@ package struct Person: Sendable {
             do throws(ServiceFailure) {
                 let reply = try await caller.call(request, CallOptions(requestKey: key))
                 answers.check(world, Request.method, key, try BusCoding.encode(reply))
+                await repeatSometimes(request, key)
                 return .success(reply)
             } catch {
                 switch error.code {
@@ -48,6 +49,17 @@ package struct Person: Sendable {
             }
         }
         return nil
+    }
+
+    /// A caller that did not see its answer, or a button pressed twice: the same request under the same key.
+    private func repeatSometimes<Request: BusRequest>(_ request: Request, _ key: String) async {
+        guard Request.method.effect == .write, world.workload.uniform(below: 4) == 0 else { return }
+        do throws(ServiceFailure) {
+            let reply = try await caller.call(request, CallOptions(requestKey: key))
+            answers.check(world, Request.method, key, try BusCoding.encode(reply))
+        } catch {
+            world.note("repeat of \(Request.method): \(error.code)")
+        }
     }
 
     /// The codes that the simulated phone has shown for `number`, newest last.

@@ -13,8 +13,8 @@ extension TokenService {
     ) async throws(ServiceFailure) -> CreatedAccessKey {
         try judgeScope(request.schemeCodes, request.actions)
         let now = clock.now()
-        let id = APIKey.idPrefix + Text.random(APIKey.idRandomCount, random)
-        let secret = Text.random(APIKey.secretCount, random)
+        let id = APIKey.idPrefix + Text.drawn(APIKey.idRandomCount, random)
+        let secret = Text.drawn(APIKey.secretCount, random)
         let sealed = seal(secret, APIKey.context(id))
         let created = try await answers.once(try context.answerKey(for: request)) {
             rows throws(ServiceFailure) in
@@ -79,8 +79,8 @@ extension TokenService {
     ) async throws(ServiceFailure) -> CreatedAccessKey {
         try judgeScope(request.schemeCodes, request.actions)
         let now = clock.now()
-        let id = TemporaryKey.idPrefix + Text.random(TemporaryKey.idRandomCount, random)
-        let secret = Text.random(APIKey.secretCount, random)
+        let id = TemporaryKey.idPrefix + Text.drawn(TemporaryKey.idRandomCount, random)
+        let secret = Text.drawn(APIKey.secretCount, random)
         let securityToken = Base64URL.encode(random.bytes(TemporaryKey.securityTokenBytesCount))
         let sealed = seal(secret, TemporaryKey.context(id))
         let tokenDigest = digest.digest(securityToken)

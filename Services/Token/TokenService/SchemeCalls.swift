@@ -21,7 +21,7 @@ extension TokenService {
             previous: nil, now: now)
         let codes = (0..<Self.codesDrawn).map { _ in
             SchemeRecord.codePrefix
-                + Text.random(SchemeRecord.codeDigitsCount, of: SchemeRecord.digits, random)
+                + Text.drawn(SchemeRecord.codeDigitsCount, of: SchemeRecord.digits, random)
         }
         let countMax = context.isOperator ? nil : configuration.schemesPerOwnerMax
         let scheme = try await answers.once(try context.answerKey(for: request)) {

@@ -8,7 +8,7 @@ enum Text {
         "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
 
     /// `count` characters, each as likely as any other.
-    static func random(
+    static func drawn(
         _ count: Int, of alphabet: [UInt8] = alphanumerics, _ random: any RandomSource
     ) -> String {
         let characters = (0..<count).map { _ in
