@@ -31,7 +31,10 @@ CASES = {
 def pids(house):
     found = {}
     for path in (house.home / "run").glob("*.pid"):
-        pid = int(path.read_text().split()[0])
+        try:
+            pid = int(path.read_text().split()[0])
+        except (FileNotFoundError, IndexError):
+            continue  # a drain takes its file away
         if is_alive(pid):
             found[path.stem] = pid
     return found
