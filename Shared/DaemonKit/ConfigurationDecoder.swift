@@ -21,7 +21,26 @@ final class ConfigurationTrace {
 
     func close(_ path: String) { closed.insert(path) }
     func isClosed(_ path: String) -> Bool { closed.contains(path) }
-    func isAsked(_ path: String) -> Bool { asked.contains(path) }
+    private func isAsked(_ path: String) -> Bool { asked.contains(path) }
+
+    /// Paths of `value` that no field asked for, in order.
+    func unaskedPaths(in value: ConfigurationValue, at path: String) -> [String] {
+        guard !isClosed(path) else { return [] }
+        switch value {
+        case .object(let fields):
+            return fields.keys.sorted().flatMap { key -> [String] in
+                let place = path.isEmpty ? key : "\(path).\(key)"
+                guard isAsked(place) else { return [place] }
+                return fields[key].map { unaskedPaths(in: $0, at: place) } ?? []
+            }
+        case .array(let items):
+            return items.enumerated().flatMap { index, item in
+                unaskedPaths(in: item, at: "\(path)[\(index)]")
+            }
+        default:
+            return []
+        }
+    }
 
     func fault(_ path: String, _ message: String) {
         faults.append((path, message))

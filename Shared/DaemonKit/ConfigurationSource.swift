@@ -123,7 +123,7 @@ package struct ConfigurationSource: Sendable {
         for (path, message) in trace.faults {
             problems.append("\(section).\(path) \(message)\(place(section, path, origins))")
         }
-        for path in unknownPaths(in: overlay, at: "", trace) {
+        for path in trace.unaskedPaths(in: overlay, at: "") {
             problems.append(
                 "\(section).\(path) is no setting\(suggestion(path, trace))"
                     + place(section, path, origins))
@@ -260,26 +260,6 @@ extension ConfigurationSource {
             return .file(name: fileName, line: line)
         }
         return .standard
-    }
-
-    private func unknownPaths(
-        in value: ConfigurationValue, at path: String, _ trace: ConfigurationTrace
-    ) -> [String] {
-        guard !trace.isClosed(path) else { return [] }
-        switch value {
-        case .object(let fields):
-            return fields.keys.sorted().flatMap { key -> [String] in
-                let place = path.isEmpty ? key : "\(path).\(key)"
-                guard trace.isAsked(place) else { return [place] }
-                return fields[key].map { unknownPaths(in: $0, at: place, trace) } ?? []
-            }
-        case .array(let items):
-            return items.enumerated().flatMap { index, item in
-                unknownPaths(in: item, at: "\(path)[\(index)]", trace)
-            }
-        default:
-            return []
-        }
     }
 
     private func suggestion(_ path: String, _ trace: ConfigurationTrace) -> String {

@@ -27,7 +27,7 @@ package enum TomlFile {
         var problems = trace.faults.map { path, message in
             "\(name)\(place(path, document)): \(path) \(message)"
         }
-        problems += strangers(in: document.value, at: "", trace).map { path in
+        problems += trace.unaskedPaths(in: document.value, at: "").map { path in
             "\(name)\(place(path, document)): \(path) is no setting"
         }
         guard let value, problems.isEmpty else {
@@ -39,26 +39,5 @@ package enum TomlFile {
 
     private static func place(_ path: String, _ document: TomlDocument) -> String {
         document.lines[path].map { ", line \($0)" } ?? ""
-    }
-
-    /// Paths that no field asked for.
-    private static func strangers(
-        in value: ConfigurationValue, at path: String, _ trace: ConfigurationTrace
-    ) -> [String] {
-        guard !trace.isClosed(path) else { return [] }
-        switch value {
-        case .object(let fields):
-            return fields.keys.sorted().flatMap { key -> [String] in
-                let place = path.isEmpty ? key : "\(path).\(key)"
-                guard trace.isAsked(place) else { return [place] }
-                return fields[key].map { strangers(in: $0, at: place, trace) } ?? []
-            }
-        case .array(let items):
-            return items.enumerated().flatMap { index, item in
-                strangers(in: item, at: "\(path)[\(index)]", trace)
-            }
-        default:
-            return []
-        }
     }
 }
