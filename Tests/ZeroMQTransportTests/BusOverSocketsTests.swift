@@ -201,12 +201,16 @@ struct BusOverSocketsTests {
             let leaving = ZeroMQListener([bus.ipc], thread: thread)
             let registration = ServiceRegistration(
                 service: "echo", instanceID: "i2", version: "1", isRetrySafe: false)
+            let hasServed = Lock(false)
             let task = Task {
                 try await leaving.serve([registration]) { _, _, body in
+                    hasServed.withLock { $0 = true }
                     await Task.yield()
                     return BusReply(status: .ok, body: body)
                 }
             }
+            // A worker in service: its grant came before its first request.
+            while !hasServed.withLock({ $0 }) { _ = await serving.link.call("echo", [1]) }
             let failed = await withTaskGroup(of: Int.self) { group in
                 for _ in 0..<20 {
                     group.addTask {
