@@ -77,6 +77,7 @@ let package = Package(
         shared("Bus", ["Primitives", "Effects", "Messages"]),
         shared("Storage", ["Primitives", "Effects"]),
         shared("Majordomo", ["Primitives"]),
+        shared("HTTPTypes"),
 
         // Layer 3
         service("Token", "TokenService", domain),
@@ -85,6 +86,7 @@ let package = Package(
         service("Scene", "SceneService", domain),
         service("Echo", "EchoService", domain),
         service("Sandbox", "SandboxService", clients),
+        service("Gateway", "GatewayService", clients + ["HTTPTypes"]),
         service("Broker", "Broker", ["Primitives", "Effects", "Majordomo"]),
         service("Control", "FusionctlCommands", clients),
         // The library for backend teams brings its transport along.
@@ -151,6 +153,7 @@ let package = Package(
         tests(
             "SMSCodeServiceTests", kit + ["SMSCodeService", "SandboxService", "ServiceTestKit"]),
         tests("SceneServiceTests", kit + ["SceneService", "ServiceTestKit"]),
+        tests("GatewayServiceTests", kit + ["HTTPTypes", "GatewayService"]),
         tests("SandboxServiceTests", kit + ["SandboxService", "ServiceTestKit"]),
         tests("ControlTests", kit + ["FusionctlCommands", "ServiceTestKit"]),
         tests("ContractTests", kit),

@@ -71,20 +71,3 @@ struct IncomingEnvelope: Decodable {
         }
     }
 }
-
-/// W3C trace context, version 00.
-struct TraceParent {
-    let traceID: [UInt8]
-    let spanID: [UInt8]
-
-    init?(_ text: String) {
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 4, parts[0] == "00",
-            let trace = Hex.decode(String(parts[1])), trace.count == 16,
-            let span = Hex.decode(String(parts[2])), span.count == 8,
-            trace.contains(where: { $0 != 0 }), span.contains(where: { $0 != 0 })
-        else { return nil }
-        traceID = trace
-        spanID = span
-    }
-}

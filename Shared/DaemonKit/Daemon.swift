@@ -35,6 +35,7 @@ package enum Daemon {
         arguments: [String] = Array(CommandLine.arguments.dropFirst()),
         environment: [String: String] = processEnvironment(), _ makeParts: @escaping MakeParts<C>
     ) -> Never {
+        MemoryHabits.apply()
         let signals = SignalThread()
         let start: DaemonStart<C>
         switch DaemonStart<C>.prepare(name, version, shared, arguments, environment) {

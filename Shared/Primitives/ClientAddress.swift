@@ -1,6 +1,5 @@
 /// What an address counts as: an IPv4 address, or the first 64 bits of an IPv6 one, which is what
-/// one
-/// customer of a network gets.
+/// one customer of a network gets.
 public struct ClientAddress: Hashable, Sendable {
     /// For the row's key.
     public let text: String
@@ -8,71 +7,19 @@ public struct ClientAddress: Hashable, Sendable {
 
     /// nil unless `text` is an address, with or without a zone.
     public init?(_ text: String) {
-        let bare = text.prefix { $0 != "%" }
-        guard bare.contains(":") else {
-            guard let octets = Self.octets(bare) else { return nil }
-            self.init(octets: octets)
-            return
+        guard let address = IPAddress(text) else { return nil }
+        self.init(address)
+    }
+
+    public init(_ address: IPAddress) {
+        let words = address.words
+        if address.isIPv4 {
+            let octets = [words[6] >> 8, words[6] & 255, words[7] >> 8, words[7] & 255]
+            text = octets.map { String($0) }.joined(separator: ".")
+            isLoopback = octets[0] == 127
+        } else {
+            text = words.prefix(4).map { String($0, radix: 16) }.joined(separator: ":") + "/64"
+            isLoopback = words.dropLast().allSatisfy { $0 == 0 } && words[7] == 1
         }
-        guard let words = Self.words(bare) else { return nil }
-        if words.prefix(5).allSatisfy({ $0 == 0 }), words[5] == 0xffff {
-            // IPv4 in the clothes of IPv6.
-            self.init(octets: [words[6] >> 8, words[6] & 255, words[7] >> 8, words[7] & 255])
-            return
-        }
-        self.init(
-            text: words.prefix(4).map { String($0, radix: 16) }.joined(separator: ":") + "/64",
-            isLoopback: words.dropLast().allSatisfy { $0 == 0 } && words[7] == 1)
-    }
-
-    private init(octets: [UInt16]) {
-        self.init(
-            text: octets.map { String($0) }.joined(separator: "."),
-            isLoopback: octets.first == 127)
-    }
-
-    private init(text: String, isLoopback: Bool) {
-        self.text = text
-        self.isLoopback = isLoopback
-    }
-
-    private static func octets(_ text: Substring) -> [UInt16]? {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 4 else { return nil }
-        var octets: [UInt16] = []
-        for part in parts {
-            guard (1...3).contains(part.utf8.count), let value = UInt16(part), value <= 255,
-                part.utf8.allSatisfy({ (0x30...0x39).contains($0) })
-            else { return nil }
-            octets.append(value)
-        }
-        return octets
-    }
-
-    /// Eight words of 16 bits.
-    private static func words(_ text: Substring) -> [UInt16]? {
-        let halves = text.split(
-            separator: "::", maxSplits: 2, omittingEmptySubsequences: false)
-        guard halves.count <= 2, let head = halves.first.flatMap(run) else { return nil }
-        guard halves.count == 2 else { return head.count == 8 ? head : nil }
-        guard let tail = halves.last.flatMap(run), head.count + tail.count < 8 else { return nil }
-        return head + Array(repeating: 0, count: 8 - head.count - tail.count) + tail
-    }
-
-    private static func run(_ text: Substring) -> [UInt16]? {
-        guard !text.isEmpty else { return [] }
-        var words: [UInt16] = []
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        for (index, part) in parts.enumerated() {
-            if part.contains(".") {
-                guard index == parts.count - 1, let last = octets(part) else { return nil }
-                words += [last[0] << 8 | last[1], last[2] << 8 | last[3]]
-            } else {
-                guard (1...4).contains(part.utf8.count), let word = UInt16(part, radix: 16)
-                else { return nil }
-                words.append(word)
-            }
-        }
-        return words
     }
 }

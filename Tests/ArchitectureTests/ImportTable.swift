@@ -61,6 +61,10 @@ enum ImportTable {
                 advice: "drivers are adapters")
         ),
         (
+            "Shared/HTTPTypes",
+            Room(modules: [], system: [], advice: "requests and answers are plain values")
+        ),
+        (
             "Shared/Majordomo",
             Room(
                 modules: ["Primitives"], system: [],
@@ -72,6 +76,12 @@ enum ImportTable {
         ("Services/Scene/SceneService", domain),
         ("Services/Echo/EchoService", domain),
         ("Services/Sandbox/SandboxService", clients),
+        (
+            "Services/Gateway/GatewayService",
+            Room(
+                modules: ["Primitives", "Effects", "Messages", "Bus", "HTTPTypes"],
+                system: essentials, advice: "the gateway sees HTTP as values and the bus as messages")
+        ),
         ("Services/Control/FusionctlCommands", clients),
         (
             "Shared/BusClient",
@@ -147,6 +157,6 @@ enum BanList {
         "Shared/Majordomo", "Services/Token/TokenService",
         "Services/Verification/VerificationService", "Services/SMSCode/SMSCodeService",
         "Services/Scene/SceneService", "Services/Sandbox/SandboxService",
-        "Services/Echo/EchoService", "Services/Broker/Broker",
+        "Services/Echo/EchoService", "Services/Broker/Broker", "Services/Gateway/GatewayService", "Shared/HTTPTypes",
     ]
 }

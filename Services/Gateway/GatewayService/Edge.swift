@@ -1,0 +1,95 @@
+package import HTTPTypes
+
+/// One family of HTTP paths. It answers in its own words, also where it refuses.
+package protocol Edge: Sendable {
+    /// `/client/v1`: where no route answers, the edge of the longest prefix that fits speaks. A prefix
+    /// fits whole segments; `/` fits everything.
+    var prefixes: [String] { get }
+    var routes: [Route] { get }
+    func refuse(_ refusal: EdgeRefusal, _ scope: RequestScope) -> HTTPResponse
+}
+
+/// Why no route answers.
+package enum EdgeRefusal: Sendable, Hashable {
+    /// 404: no such path.
+    case notFound
+    /// 405: the path takes these methods, which the gateway puts into `Allow`.
+    case methodNotAllowed([String])
+    /// 400: see `HTTPRefusal.badFraming`.
+    case badRequest
+    /// 413.
+    case bodyTooLarge(bytesMax: Int)
+    /// 503.
+    case unavailable
+}
+
+/// One method of one path.
+package struct Route: Sendable {
+    package typealias Answer = @Sendable (HTTPRequest, RequestScope) async -> HTTPResponse
+
+    /// Names it in metrics and the access log: `scenes.input`. Never the path as sent.
+    package let name: String
+    package let method: String
+    package let pattern: PathPattern
+    package let bodyBytesMax: Int
+    package let answer: Answer
+
+    /// - Parameter path: whole: `/client/v1/scenes/{runId}/events`.
+    package init(
+        _ name: String, _ method: String, _ path: String,
+        bodyBytesMax: Int = Route.bodyBytesMaxDefault, _ answer: @escaping Answer
+    ) {
+        self.name = name
+        self.method = method
+        self.pattern = PathPattern(path)
+        self.bodyBytesMax = bodyBytesMax
+        self.answer = answer
+    }
+
+    /// The largest text of our APIs, an SMS with its parameters, is far below.
+    package static let bodyBytesMaxDefault = 64 * 1024
+}
+
+/// A path with names for some of its segments.
+package struct PathPattern: Sendable, Hashable {
+    private enum Part: Sendable, Hashable {
+        case literal(String)
+        case value(String)
+    }
+
+    private let parts: [Part]
+
+    package init(_ text: String) {
+        parts = Self.segments(text).map { segment in
+            segment.hasPrefix("{") && segment.hasSuffix("}")
+                ? .value(String(segment.dropFirst().dropLast())) : .literal(String(segment))
+        }
+    }
+
+    /// The values by name, decoded; nil when the path does not fit.
+    /// A slash inside a value must be escaped; an empty segment fits nothing.
+    package func match(_ path: some StringProtocol) -> [String: String]? {
+        let segments = Self.segments(path)
+        guard segments.count == parts.count else { return nil }
+        var values: [String: String] = [:]
+        for (part, segment) in zip(parts, segments) {
+            switch part {
+            case .literal(let text):
+                guard segment == text else { return nil }
+            case .value(let name):
+                guard !segment.isEmpty,
+                    let value = PercentCoding.decode(segment, plusIsSpace: false)
+                else { return nil }
+                values[name] = value
+            }
+        }
+        return values
+    }
+
+    /// `/` and the empty path have none; `/a/` has an empty one at its end.
+    static func segments(_ path: some StringProtocol) -> [String] {
+        let text = path.hasPrefix("/") ? String(path.dropFirst()) : String(path)
+        guard !text.isEmpty else { return [] }
+        return text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    }
+}
