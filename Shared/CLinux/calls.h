@@ -1,6 +1,7 @@
 #pragma once
 // Only what Swift's Glibc module lacks. Nothing that module has is included with other feature
 // macros: Swift refuses a struct that two modules see differently.
+#include <malloc.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/pidfd.h>

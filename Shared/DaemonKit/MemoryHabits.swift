@@ -1,5 +1,5 @@
 #if canImport(Glibc)
-    import Glibc
+    import CLinuxCalls
 #endif
 
 /// How this process takes memory from the system and gives it back.
