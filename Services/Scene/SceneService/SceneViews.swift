@@ -35,7 +35,8 @@ extension SceneDesk {
             codeType: isSMS ? run.sms?.codeType ?? map.policy.codeType ?? 1 : nil,
             expiresAtMilliseconds: expiry(of: node), resendAtMilliseconds: resendAt(isSMS),
             sendsLeft: run.sms?.sendsLeft, delivery: run.sms?.delivery, upgoing: upgoingView,
-            passed: run.passed ? true : nil)
+            passed: run.passed ? true : nil, prefilled: node.isPrefilled ? true : nil,
+            validityCheck: node.checksNumber ? true : nil)
     }
 
     private func expiry(of node: SceneNode) -> Int64? {

@@ -41,6 +41,10 @@ public struct NodeView: Codable, Sendable, Hashable {
     public let upgoing: UpgoingView?
     /// A PASS is on record, as far as this service has asked.
     public let passed: Bool?
+    /// SMS nodes: true where the number is the account's; without `maskedNumber` the app knows it.
+    public let prefilled: Bool?
+    /// SMS nodes: true where the typed number must be the account's.
+    public let validityCheck: Bool?
 
     public init(
         nodeId: String,
@@ -56,7 +60,9 @@ public struct NodeView: Codable, Sendable, Hashable {
         sendsLeft: Int? = nil,
         delivery: DeliveryState? = nil,
         upgoing: UpgoingView? = nil,
-        passed: Bool? = nil
+        passed: Bool? = nil,
+        prefilled: Bool? = nil,
+        validityCheck: Bool? = nil
     ) {
         self.nodeId = nodeId
         self.kind = kind
@@ -72,6 +78,8 @@ public struct NodeView: Codable, Sendable, Hashable {
         self.delivery = delivery
         self.upgoing = upgoing
         self.passed = passed
+        self.prefilled = prefilled
+        self.validityCheck = validityCheck
     }
 }
 
