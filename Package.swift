@@ -65,6 +65,7 @@ let package = Package(
         .executable(name: "fusion-verification", targets: ["fusion-verification"]),
         .executable(name: "fusion-smscode", targets: ["fusion-smscode"]),
         .executable(name: "fusion-scene", targets: ["fusion-scene"]),
+        .executable(name: "fusion-gateway", targets: ["fusion-gateway"]),
         .executable(name: "fusion-sandbox", targets: ["fusion-sandbox"]),
         .executable(name: "fusion-echo", targets: ["fusion-echo"]),
         .executable(name: "fusionctl", targets: ["fusionctl"]),
@@ -97,14 +98,21 @@ let package = Package(
         cModule("CZeroMQ"),
         cModule("CSQLite"),
         cModule("CSodium"),
+        cModule("CGnuTLS"),
+        cModule("CCurl"),
         cxx("CPhone", [.linkedLibrary("phonenumber")]),
         cxx("CToml"),
+        cxx("CMicroHTTP", [.linkedLibrary("microhttpd"), .linkedLibrary("gnutls")]),
         shared(
             "ZeroMQTransport",
             ["Primitives", "Effects", "Messages", "Bus", "Majordomo", "CZeroMQ", "CLinux"]),
         shared("SQLiteStorage", ["Primitives", "Effects", "Storage", "CSQLite", "CLinux"]),
         shared("Cryptography", ["Primitives", "Effects", "CSodium"]),
+        shared("TokenKeys", ["Primitives", "Effects", "CGnuTLS"]),
         shared("PhoneNumbers", ["Primitives", "Effects", "CPhone"]),
+        shared("HTTPClient", ["Primitives", "HTTPTypes", "CCurl", "CLinux"]),
+        shared(
+            "HTTPServer", ["Primitives", "Effects", "HTTPTypes", "CMicroHTTP", "CLinux"]),
         shared("DaemonKit", ["Primitives", "Effects", "Messages", "Bus", "CToml", "CLinux"]),
 
         // Layer 5
@@ -113,7 +121,7 @@ let package = Package(
             [
                 "Primitives", "Effects", "Messages", "Bus", "Storage", "Majordomo",
                 "ZeroMQTransport", "SQLiteStorage", "Cryptography", "PhoneNumbers", "DaemonKit",
-                "Broker",
+                "Broker", "HTTPTypes", "HTTPServer",
             ]),
         executable("Broker", "fusion-broker", daemon + ["Broker"]),
         executable("Token", "fusion-token", daemon + ["Storage", "TokenService"]),
@@ -121,6 +129,7 @@ let package = Package(
             "Verification", "fusion-verification", daemon + ["Storage", "VerificationService"]),
         executable("SMSCode", "fusion-smscode", daemon + ["Storage", "SMSCodeService"]),
         executable("Scene", "fusion-scene", daemon + ["Storage", "SceneService"]),
+        executable("Gateway", "fusion-gateway", daemon + ["HTTPTypes", "GatewayService"]),
         executable("Sandbox", "fusion-sandbox", daemon + ["SandboxService"]),
         executable("Echo", "fusion-echo", daemon + ["Storage", "EchoService"]),
         executable("Control", "fusionctl", daemon + ["FusionctlCommands"]),
@@ -142,7 +151,9 @@ let package = Package(
         tests("StorageTests", kit + ["SQLiteStorage"]),
         tests("ZeroMQTransportTests", kit + ["ZeroMQTransport", "Broker", "EchoService"]),
         tests("CryptographyTests", ["Cryptography", "Effects", "Primitives"]),
+        tests("TokenKeysTests", ["TokenKeys", "Effects", "Primitives"]),
         tests("PhoneNumbersTests", ["PhoneNumbers", "Effects", "Primitives"]),
+        tests("HTTPClientTests", ["Primitives", "HTTPTypes", "HTTPClient"]),
         // A real process for the tests of DaemonKit.
         .executableTarget(
             name: "daemon-probe", dependencies: ["Primitives", "Effects", "DaemonKit"],
@@ -153,6 +164,7 @@ let package = Package(
         tests(
             "SMSCodeServiceTests", kit + ["SMSCodeService", "SandboxService", "ServiceTestKit"]),
         tests("SceneServiceTests", kit + ["SceneService", "ServiceTestKit"]),
+        tests("HTTPServerTests", ["HTTPServer", "HTTPTypes", "Effects", "Primitives"]),
         tests("GatewayServiceTests", kit + ["HTTPTypes", "GatewayService"]),
         tests("SandboxServiceTests", kit + ["SandboxService", "ServiceTestKit"]),
         tests("ControlTests", kit + ["FusionctlCommands", "ServiceTestKit"]),

@@ -26,3 +26,4 @@ static inline int fusion_term_signal(int status) { return WTERMSIG(status); }
 static inline int fusion_die_with_parent(int signal) {
     return prctl(PR_SET_PDEATHSIG, (unsigned long)signal, 0, 0, 0);
 }
+static inline int fusion_name_thread(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }

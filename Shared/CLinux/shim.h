@@ -13,6 +13,3 @@
 
 // Declared by the C library for _GNU_SOURCE alone.
 int pthread_setname_np(pthread_t thread, const char *name);
-
-// prctl is variadic, which Swift does not import.
-static inline int fusion_name_thread(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }

@@ -98,7 +98,10 @@ enum ImportTable {
         ("Shared/ZeroMQTransport", adapter(["Messages", "Bus", "Majordomo", "CZeroMQ", "CLinux"])),
         ("Shared/SQLiteStorage", adapter(["Storage", "CSQLite", "CLinux"])),
         ("Shared/Cryptography", adapter(["CSodium", "CLinux"])),
+        ("Shared/TokenKeys", adapter(["CGnuTLS"])),
         ("Shared/PhoneNumbers", adapter(["CPhone"])),
+        ("Shared/HTTPClient", adapter(["HTTPTypes", "CCurl", "CLinuxCalls"])),
+        ("Shared/HTTPServer", adapter(["HTTPTypes", "CMicroHTTP", "CLinuxCalls"])),
         ("Shared/DaemonKit", adapter(["Messages", "Bus", "CToml", "CLinux", "CLinuxCalls"])),
         (
             "Shared/Wiring",
@@ -106,7 +109,7 @@ enum ImportTable {
                 modules: [
                     "Primitives", "Effects", "Messages", "Bus", "Storage", "Majordomo",
                     "ZeroMQTransport", "SQLiteStorage", "Cryptography", "PhoneNumbers", "DaemonKit",
-                    "Broker",
+                    "Broker", "HTTPTypes", "HTTPServer",
                 ],
                 system: ["FoundationEssentials", "Glibc"],
                 advice: "wiring knows adapters, not services")
@@ -116,6 +119,7 @@ enum ImportTable {
         ("Services/Verification/fusion-verification", executable("VerificationService")),
         ("Services/SMSCode/fusion-smscode", executable("SMSCodeService")),
         ("Services/Scene/fusion-scene", executable("SceneService")),
+        ("Services/Gateway/fusion-gateway", executable("GatewayService")),
         ("Services/Sandbox/fusion-sandbox", executable("SandboxService")),
         ("Services/Echo/fusion-echo", executable("EchoService")),
         ("Services/Control/fusionctl", executable("FusionctlCommands")),
