@@ -80,7 +80,8 @@ enum ImportTable {
             "Services/Gateway/GatewayService",
             Room(
                 modules: ["Primitives", "Effects", "Messages", "Bus", "HTTPTypes"],
-                system: essentials, advice: "the gateway sees HTTP as values and the bus as messages")
+                system: essentials,
+                advice: "the gateway sees HTTP as values and the bus as messages")
         ),
         ("Services/Control/FusionctlCommands", clients),
         (
@@ -161,6 +162,7 @@ enum BanList {
         "Shared/Majordomo", "Services/Token/TokenService",
         "Services/Verification/VerificationService", "Services/SMSCode/SMSCodeService",
         "Services/Scene/SceneService", "Services/Sandbox/SandboxService",
-        "Services/Echo/EchoService", "Services/Broker/Broker", "Services/Gateway/GatewayService", "Shared/HTTPTypes",
+        "Services/Echo/EchoService", "Services/Broker/Broker", "Services/Gateway/GatewayService",
+        "Shared/HTTPTypes",
     ]
 }
