@@ -11,6 +11,8 @@ enum Golden {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     static let folder = root.appending(path: "Tests/Golden")
     static let documentName = "asyncapi.json"
+    /// The gateway's tests hold it.
+    static let clientDocumentName = "openapi.json"
 
     static var isUpdating: Bool {
         ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1"

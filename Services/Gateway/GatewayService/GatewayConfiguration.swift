@@ -38,6 +38,11 @@ package struct GatewayConfiguration: DaemonConfiguration {
         if TrustedProxies(trustedProxies) == nil {
             problems.append("trustedProxies takes addresses and networks such as 10.0.0.0/8")
         }
+        if !webOrigins.allSatisfy(CrossOrigin.isOrigin) {
+            problems.append(
+                "webOrigins takes origins such as https://app.example, in lower case and without "
+                    + "a slash at the end")
+        }
         if !(1...100_000).contains(connectionsMax) {
             problems.append("connectionsMax lies in 1…100000")
         }

@@ -14,18 +14,21 @@ package struct RequestScope: Sendable {
     package let clientAddressText: String?
     /// TLS here, or at a trusted proxy.
     package let isSecure: Bool
+    /// The page that a browser sends for (RFC 6454 §7); nil without one, or with several.
+    package let origin: String?
     /// Values of the path's names.
     package internal(set) var path: [String: String] = [:]
 
     package init(
         requestID: String, trace: TraceParent, clientAddressText: String? = nil,
-        isSecure: Bool = false
+        isSecure: Bool = false, origin: String? = nil
     ) {
         self.requestID = requestID
         self.trace = trace
         self.clientAddressText = clientAddressText
         clientAddress = clientAddressText.flatMap { ClientAddress($0) }
         self.isSecure = isSecure
+        self.origin = origin
     }
 
     /// For a call to the bus as part of this request.

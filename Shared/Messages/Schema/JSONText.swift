@@ -9,23 +9,28 @@ package enum JSONText: Sendable, Hashable {
     package struct Member: Sendable, Hashable {
         package let name: String
         package let value: JSONText
+
+        package init(name: String, value: JSONText) {
+            self.name = name
+            self.value = value
+        }
     }
 
-    static func members(_ members: KeyValuePairs<String, JSONText>) -> JSONText {
+    package static func members(_ members: KeyValuePairs<String, JSONText>) -> JSONText {
         .object(members.map { Member(name: $0.key, value: $0.value) })
     }
 
-    static func texts(_ texts: some Sequence<String>) -> JSONText {
+    package static func texts(_ texts: some Sequence<String>) -> JSONText {
         .array(texts.map { .text($0) })
     }
 
-    subscript(_ name: String) -> JSONText? {
+    package subscript(_ name: String) -> JSONText? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value
     }
 
     /// The same object with one more member; anything else stays as it is.
-    func adding(_ name: String, _ value: JSONText) -> JSONText {
+    package func adding(_ name: String, _ value: JSONText) -> JSONText {
         guard case .object(let members) = self else { return self }
         return .object(members + [Member(name: name, value: value)])
     }
