@@ -57,7 +57,7 @@ private final class BrokerPart: DaemonPart {
 
     func drain() async {
         await server.drain()
-        endpointsFile.remove()
+        endpointsFile.removeBroker()
         ended.finish()
     }
 

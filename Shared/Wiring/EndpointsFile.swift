@@ -12,6 +12,8 @@ package struct EndpointsFile: Sendable {
         package var http: String?
         /// Z85.
         package var brokerKey: String?
+
+        init(http: String? = nil) { self.http = http }
     }
 
     private let path: String
@@ -35,10 +37,16 @@ package struct EndpointsFile: Sendable {
     package func write(http: String?) throws {
         var content = read() ?? Content()
         content.http = http
-        try write(content)
+        if content == Content() { unlink(path) } else { try write(content) }
     }
 
-    func remove() { unlink(path) }
+    /// The broker's part; what a gateway wrote stays while it runs.
+    func removeBroker() {
+        guard let http = read()?.http, (try? write(Content(http: http))) != nil else {
+            unlink(path)
+            return
+        }
+    }
 
     private func write(_ content: Content) throws {
         let encoder = JSONEncoder()

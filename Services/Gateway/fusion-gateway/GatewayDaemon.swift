@@ -1,0 +1,45 @@
+import Effects
+import GatewayService
+import Wiring
+
+// No main.swift in a daemon: a closure written at its top level inherits the main actor and traps
+// when C calls it.
+@main enum GatewayDaemon {
+    static func main() { runGateway() }
+}
+
+private func runGateway() -> Never {
+    ServiceDaemon.run("fusion-gateway", service: "gateway", makeGateway)
+}
+
+@Sendable private func makeGateway(
+    _ configuration: GatewayConfiguration, _ parts: Parts
+) throws -> [any DaemonPart] {
+    let edges: [any Edge] = [
+        try ClientAPI(
+            bus: parts.bus, clock: parts.wallClock, pause: parts.pause,
+            webOrigins: configuration.webOrigins),
+        OperationsEdge(bus: parts.bus, pause: parts.pause, metrics: parts.metrics),
+        RootEdge(),
+    ]
+    guard let proxies = TrustedProxies(configuration.trustedProxies) else {
+        throw WiringProblem("trustedProxies takes addresses and networks such as 10.0.0.0/8")
+    }
+    let gateway = Gateway(
+        edges: edges, proxies: proxies, random: parts.random, pause: parts.pause,
+        metrics: parts.metrics, log: parts.log)
+    return [try parts.httpServer(listening(configuration), gateway)]
+}
+
+private func listening(_ configuration: GatewayConfiguration) -> HTTPListening {
+    var listening = HTTPListening()
+    listening.host = configuration.httpHost
+    listening.port = configuration.httpPort
+    listening.certificateFile = configuration.tlsCertificateFile
+    listening.keyFile = configuration.tlsKeyFile
+    listening.connectionsMax = configuration.connectionsMax
+    listening.connectionsPerAddressMax = configuration.connectionsPerAddressMax
+    listening.idleSeconds = configuration.idleSeconds
+    listening.headBytesMax = configuration.headBytesMax
+    return listening
+}

@@ -1,0 +1,159 @@
+import CMicroHTTP
+package import Effects
+import Glibc
+package import HTTPTypes
+import Primitives
+
+/// HTTP/1.1 over libmicrohttpd: one thread for all connections, one task for each request.
+///
+/// It listens as soon as it is made. A request that the library itself cannot read (no head in it, a
+/// head that is too large, another version of HTTP) is answered by the library and never seen here.
+package final class HTTPServer: DaemonPart {
+    package let name = "http"
+    /// Where it listens.
+    package let host: String
+    package let port: Int
+    package let isSecure: Bool
+
+    /// GnuTLS: TLS 1.3 and its ciphers, nothing older.
+    private static let priorities = "NORMAL:-VERS-ALL:+VERS-TLS1.3"
+    /// Late connections are looked for so often, or four times in `transferMax`.
+    private static let lookEvery = Duration.seconds(1)
+
+    private let settings: HTTPServerSettings
+    private let engine: HTTPEngine
+    private let watch: GoneWatch
+    private let socket: ListenSocket
+    private let pause: any Pause
+    private let metrics: any Metrics
+    private let log: Log
+    /// `fusion_http_daemon`; nil once it has stopped.
+    private let daemon: Lock<UInt?>
+    private let end: AsyncStream<Void>
+    private let ended: AsyncStream<Void>.Continuation
+
+    package init(
+        _ settings: HTTPServerSettings, handler: any HTTPHandler, pause: any Pause,
+        metrics: any Metrics = NoMetrics(), log: Log = .silent
+    ) throws(HTTPServerProblem) {
+        self.settings = settings
+        self.pause = pause
+        self.metrics = metrics
+        self.log = log
+        host = settings.host
+        isSecure = settings.identity != nil
+        watch = try GoneWatch()
+        engine = HTTPEngine(settings, handler, watch)
+        let identity = try settings.identity.map { (files) throws(HTTPServerProblem) in
+            try Identity.read(files)
+        }
+        do throws(HTTPServerProblem) {
+            socket = try ListenSocket(host: settings.host, port: settings.port)
+        } catch {
+            fusion_http_identity_free(identity)
+            throw error
+        }
+        port = socket.port
+        (end, ended) = AsyncStream.makeStream(of: Void.self)
+        daemon = Lock(try Self.start(settings, engine, socket, identity))
+        try startThread("fusion-http-age") { [self] in lookAfter() }
+    }
+
+    private static func start(
+        _ settings: HTTPServerSettings, _ engine: HTTPEngine, _ socket: ListenSocket,
+        _ identity: OpaquePointer?
+    ) throws(HTTPServerProblem) -> UInt {
+        let started = priorities.withCString { priorities in
+            var plan = fusion_http_plan()
+            plan.calls = engineCalls(engine)
+            plan.listener = socket.descriptor
+            plan.connections_max = UInt32(settings.connectionsMax)
+            plan.connections_per_address_max = UInt32(settings.connectionsPerAddressMax)
+            plan.idle_seconds = UInt32(settings.idleSeconds)
+            // Beside the head's bytes: the library's own record of each field and of each part of
+            // a query, and the head of the answer.
+            plan.memory_bytes = settings.headBytesMax * 2
+            plan.identity = identity
+            plan.priorities = priorities
+            // The library's thread inherits what is blocked here.
+            return withSignalsBlocked { fusion_http_start(&plan) }
+        }
+        guard let started else {
+            close(socket.descriptor)
+            fusion_http_identity_free(identity)
+            throw .system(call: "MHD_start_daemon", reason: "the library could not start")
+        }
+        return UInt(bitPattern: started)
+    }
+
+    // MARK: Life
+
+    package func run() async throws {
+        for await _ in end { break }
+    }
+
+    /// Refuses new connections, answers what is in hand, ends streams, closes the rest.
+    package func drain() async {
+        withDaemon { fusion_http_quiesce($0) }
+        socket.refuseNew()
+        engine.drain()
+        await waitForHand(settings.drainMax)
+        let leftCount = engine.inHandCount
+        if leftCount > 0 { log.warning("requests were left", ["count": .init(leftCount)]) }
+        engine.giveUp()
+        await waitForHand(.seconds(1))
+        daemon.withLock { daemon in
+            if let raw = daemon, let pointer = OpaquePointer(bitPattern: raw) {
+                fusion_http_stop(pointer)
+                close(socket.descriptor)
+            }
+            daemon = nil
+        }
+        watch.wake()
+        ended.finish()
+    }
+
+    /// Reads certificate and key again, for connections to come. One that cannot be used changes
+    /// nothing.
+    package func reloadIdentity() throws(HTTPServerProblem) {
+        guard let files = settings.identity else { return }
+        let identity = try Identity.read(files)
+        let isTaken: Void? = withDaemon { fusion_http_identify($0, identity) }
+        if isTaken == nil { fusion_http_identity_free(identity) }
+    }
+
+    private func withDaemon<Result>(_ body: (OpaquePointer) -> Result) -> Result? {
+        daemon.withLock { raw in raw.flatMap { OpaquePointer(bitPattern: $0) }.map(body) }
+    }
+
+    private func waitForHand(_ span: Duration) async {
+        let (engine, pause) = (engine, pause)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await engine.waitUntilEmpty() }
+            group.addTask { try? await pause.wait(span) }
+            await group.next()
+            engine.stopWaiting()
+            group.cancelAll()
+        }
+    }
+
+    /// The thread that breaks late connections and notices clients that have gone.
+    private func lookAfter() {
+        let span = min(Self.lookEvery, settings.transferMax / 4)
+        while daemon.withLock({ $0 }) != nil {
+            watch.wait(span)
+            let lateCount = engine.links.breakLate(coarseNow())
+            if lateCount > 0 {
+                metrics.add(Int64(lateCount), to: "http_connections_late", labels: [])
+            }
+        }
+    }
+}
+
+extension HTTPServer {
+    /// `http://127.0.0.1:5572`
+    package var address: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return "\(isSecure ? "https" : "http")://\(name):\(port)"
+    }
+}
