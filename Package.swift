@@ -89,7 +89,7 @@ let package = Package(
         service("Sandbox", "SandboxService", clients),
         service("Gateway", "GatewayService", clients + ["HTTPTypes"]),
         service("Broker", "Broker", ["Primitives", "Effects", "Majordomo"]),
-        service("Control", "FusionctlCommands", clients),
+        service("Control", "FusionctlCommands", clients + ["HTTPTypes"]),
         // The library for backend teams brings its transport along.
         shared("BusClient", clients + ["ZeroMQTransport"]),
 
@@ -121,7 +121,7 @@ let package = Package(
             [
                 "Primitives", "Effects", "Messages", "Bus", "Storage", "Majordomo",
                 "ZeroMQTransport", "SQLiteStorage", "Cryptography", "PhoneNumbers", "DaemonKit",
-                "Broker", "HTTPTypes", "HTTPServer",
+                "Broker", "HTTPTypes", "HTTPServer", "HTTPClient",
             ]),
         executable("Broker", "fusion-broker", daemon + ["Broker"]),
         executable("Token", "fusion-token", daemon + ["Storage", "TokenService"]),
@@ -132,7 +132,7 @@ let package = Package(
         executable("Gateway", "fusion-gateway", daemon + ["HTTPTypes", "GatewayService"]),
         executable("Sandbox", "fusion-sandbox", daemon + ["SandboxService"]),
         executable("Echo", "fusion-echo", daemon + ["Storage", "EchoService"]),
-        executable("Control", "fusionctl", daemon + ["FusionctlCommands"]),
+        executable("Control", "fusionctl", daemon + ["HTTPTypes", "FusionctlCommands"]),
 
         // Tests
         support("TestKit", ["Primitives", "Effects", "Messages", "Bus", "Storage"]),
@@ -167,7 +167,7 @@ let package = Package(
         tests("HTTPServerTests", ["HTTPServer", "HTTPTypes", "Effects", "Primitives"]),
         tests("GatewayServiceTests", kit + ["HTTPTypes", "GatewayService"]),
         tests("SandboxServiceTests", kit + ["SandboxService", "ServiceTestKit"]),
-        tests("ControlTests", kit + ["FusionctlCommands", "ServiceTestKit"]),
+        tests("ControlTests", kit + ["HTTPTypes", "FusionctlCommands", "ServiceTestKit"]),
         tests("ContractTests", kit),
         tests("ArchitectureTests", []),
         tests("SimulationTests", kit + ["SimulationKit"]),

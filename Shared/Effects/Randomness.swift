@@ -20,13 +20,3 @@ extension RandomSource {
         }
     }
 }
-
-/// Marks a place where a rare branch may be taken on purpose. Production always says no.
-package protocol Chance: Sendable {
-    func happens(_ place: StaticString) -> Bool
-}
-
-package struct NoChance: Chance {
-    package init() {}
-    package func happens(_ place: StaticString) -> Bool { false }
-}

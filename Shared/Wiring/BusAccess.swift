@@ -74,3 +74,8 @@ package struct WiringProblem: Error, Sendable, Hashable, CustomStringConvertible
 package enum ToolRandom {
     package static let source: any RandomSource = SodiumRandom()
 }
+
+/// Signatures of requests, for tools that have no parts.
+package enum ToolSecrets {
+    package static let authenticator: any MessageAuthenticator = SodiumAuthenticator()
+}

@@ -26,8 +26,8 @@ enum ImportTable {
     private static func executable(_ service: String) -> Room {
         Room(
             modules: [
-                "Primitives", "Effects", "Messages", "Bus", "Storage", "Wiring", "DaemonKit",
-                service,
+                "Primitives", "Effects", "Messages", "Bus", "Storage", "HTTPTypes", "Wiring",
+                "DaemonKit", service,
             ],
             system: essentials, advice: "an executable only wires one service library")
     }
@@ -83,7 +83,12 @@ enum ImportTable {
                 system: essentials,
                 advice: "the gateway sees HTTP as values and the bus as messages")
         ),
-        ("Services/Control/FusionctlCommands", clients),
+        (
+            "Services/Control/FusionctlCommands",
+            Room(
+                modules: clients.modules.union(["HTTPTypes"]), system: essentials,
+                advice: "the tool sees HTTP as values and the bus as messages")
+        ),
         (
             "Shared/BusClient",
             Room(
@@ -110,7 +115,7 @@ enum ImportTable {
                 modules: [
                     "Primitives", "Effects", "Messages", "Bus", "Storage", "Majordomo",
                     "ZeroMQTransport", "SQLiteStorage", "Cryptography", "PhoneNumbers", "DaemonKit",
-                    "Broker", "HTTPTypes", "HTTPServer",
+                    "Broker", "HTTPTypes", "HTTPServer", "HTTPClient",
                 ],
                 system: ["FoundationEssentials", "Glibc"],
                 advice: "wiring knows adapters, not services")

@@ -1,6 +1,7 @@
 import Bus
 import Effects
 import FusionctlCommands
+import HTTPTypes
 import Primitives
 import TestKit
 
@@ -39,6 +40,8 @@ final class FakeMachine: Machine {
     var pause: any Pause { world }
     var clock: any WallClock { world }
     let random: any RandomSource = SeededRandom(seed: 7)
+    let web = FakeHTTP()
+    let authenticator: any MessageAuthenticator = FakeAuthenticator()
 
     func set(_ change: (inout State) -> Void) { state.withLock { change(&$0) } }
     func get<Value>(_ path: KeyPath<State, Value>) -> Value { state.withLock { $0[keyPath: path] } }
@@ -71,6 +74,8 @@ final class FakeMachine: Machine {
             }
         }
     }
+
+    func http() throws(CommandFailure) -> any HTTPCaller { web }
 
     func instances(home: String?) -> [RunningInstance] { get(\.instances) }
 
@@ -128,4 +133,31 @@ struct Tool {
     func run(_ words: String...) async -> ExitStatus {
         await Fusionctl(machine: machine, terminal: terminal, version: "1.2.3").run(words)
     }
+}
+
+/// Servers of others whose answers a test sets; an unset one cannot be reached.
+final class FakeHTTP: HTTPCaller {
+    typealias Answer = @Sendable (HTTPCall) async throws(HTTPCallFailure) -> HTTPAnswer
+    private let state = Lock<(answer: Answer?, calls: [HTTPCall])>((nil, []))
+
+    var calls: [HTTPCall] { state.withLock(\.calls) }
+
+    func answer(_ answer: @escaping Answer) { state.withLock { $0.answer = answer } }
+
+    func call(_ call: HTTPCall) async throws(HTTPCallFailure) -> HTTPAnswer {
+        let answer = state.withLock { state in
+            state.calls.append(call)
+            return state.answer
+        }
+        guard let answer else { throw .couldNotConnect }
+        return try await answer(call)
+    }
+}
+
+/// The message itself in front of the key: enough to see what was signed with what.
+struct FakeAuthenticator: MessageAuthenticator {
+    func hmacSHA256(_ message: [UInt8], key: Secret<[UInt8]>) -> [UInt8] {
+        message + key.reveal()
+    }
+    func hmacSHA1(_ message: [UInt8], key: Secret<[UInt8]>) -> [UInt8] { message + key.reveal() }
 }

@@ -32,10 +32,17 @@ final class ScriptedScene: Sendable {
         answerScene()
     }
 
-    func play(_ script: DemoScript) async -> DemoRecord {
+    /// - Parameter app: nil speaks over the bus, and so on.
+    func play(
+        _ script: DemoScript, app: (any DemoApp)? = nil, appServer: (any DemoAppServer)? = nil
+    ) async -> DemoRecord {
         state.withLock { $0 = State() }
-        let play = DemoPlay(
-            bus: bus, pause: clock, random: random, schemeCode: "FA1", templateId: "100001")
+        let keys = DemoKeys(random: random)
+        let cast = DemoPlay.Cast(
+            app: app ?? BusApp(bus: bus, keys: keys),
+            appServer: appServer ?? BusAppServer(bus: bus, keys: keys, schemeCode: "FA1"),
+            bus: bus, pause: clock, random: random)
+        let play = DemoPlay(cast, templateId: "100001")
         let story = DemoCase(templateId: "100001", script: script, expected: .passed)
         var problem: String?
         do { try await story.play(play) } catch { problem = "\(error)" }

@@ -6,12 +6,22 @@ package struct CommandSyntax: Sendable {
         /// What the value is (`DIR`); nil for a flag.
         let value: String?
         let help: String
+        /// It may stand alone, as a flag.
+        var isValueOptional = false
 
         static func flag(_ name: String, _ help: String) -> Self {
             Self(name: name, value: nil, help: help)
         }
         static func value(_ name: String, _ value: String, _ help: String) -> Self {
             Self(name: name, value: value, help: help)
+        }
+        /// Of commands without operands only: the next word is its value.
+        static func optional(_ name: String, _ value: String, _ help: String) -> Self {
+            Self(name: name, value: value, help: help, isValueOptional: true)
+        }
+        /// `DIR`, `[URL]`; empty for a flag.
+        var valueText: String {
+            value.map { isValueOptional ? " [\($0)]" : " \($0)" } ?? ""
         }
     }
     struct Operand: Sendable {
@@ -111,6 +121,8 @@ package struct Arguments: Sendable, Equatable {
         }
         if parts.count == 2 {
             values[name] = String(parts[1])
+        } else if option.isValueOptional, rest.first?.hasPrefix("--") ?? true {
+            flags.insert(name)
         } else if let value = rest.popFirst() {
             values[name] = value
         } else {

@@ -1,5 +1,6 @@
 package import Bus
 package import Effects
+package import HTTPTypes
 package import Primitives
 
 /// What the tool needs of the computer it runs on. The executable makes one of adapters; tests make
@@ -22,6 +23,11 @@ package protocol Machine: Sendable {
 
     /// - Parameter peerFile: nil calls over ipc as this Unix user.
     func connect(home: String?, peerFile: String?) async throws(CommandFailure) -> Connection
+
+    /// For calls to HTTP servers; made at the first use.
+    func http() throws(CommandFailure) -> any HTTPCaller
+    /// For the signatures of requests.
+    var authenticator: any MessageAuthenticator { get }
 
     /// From the pid files of the home; a file whose process is gone is marked so.
     func instances(home: String?) -> [RunningInstance]

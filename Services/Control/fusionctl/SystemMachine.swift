@@ -2,6 +2,7 @@ import Bus
 import DaemonKit
 import Effects
 import FusionctlCommands
+import HTTPTypes
 import Primitives
 import Wiring
 
@@ -12,6 +13,8 @@ struct SystemMachine: Machine {
     let pause: any Pause = SystemPause()
     let clock: any WallClock = SystemWallClock()
     let random: any RandomSource = ToolRandom.source
+    let authenticator: any MessageAuthenticator = ToolSecrets.authenticator
+    private let caller = Lock<(any HTTPCaller)?>(nil)
     /// Connections are kept for the life of the process: one for each way to the bus.
     private let connections = Lock<[String: BusAccess]>([:])
 
@@ -74,6 +77,17 @@ struct SystemMachine: Machine {
             }
         }
         return Connection(access.caller(pause: pause))
+    }
+
+    func http() throws(CommandFailure) -> any HTTPCaller {
+        try told {
+            try caller.withLock { caller in
+                if let caller { return caller }
+                let made = try ToolHTTP.caller()
+                caller = made
+                return made
+            }
+        }
     }
 
     // MARK: Processes

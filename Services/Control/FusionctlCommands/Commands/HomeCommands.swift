@@ -212,9 +212,8 @@ struct Start: Sendable {
     private var endpoints: Endpoints? { desk.machine.endpoints(home: desk.home) }
 
     private func demo(_ connection: Connection, _ code: String) async {
-        let report = await Demo(
-            desk: desk, connection: connection, schemeCode: code, beganAt: beganAt
-        ).run()
+        let stage = Stage(desk: desk, connection: connection, schemeCode: code)
+        let report = await Demo(desk: desk, rounds: [stage.overBus], beganAt: beganAt).run()
         Demo.show(report, desk)
         if !report.isOK { status.withLock { $0 = .failed } }
     }

@@ -3,7 +3,8 @@ import Effects
 import Messages
 import Primitives
 
-/// One case being played: the app, its server and the phone, over the bus; and what was seen.
+/// One case being played: the app and its server over what they are given, the phone over the bus; and
+/// what was seen.
 ///
 /// It is used by one task at a time. Every value it draws is fresh, so that a second demo within the
 /// hour meets no limit.
@@ -12,10 +13,17 @@ final class DemoPlay {
     static let deliveryMax = Duration.seconds(8)
     static let inboxWaitMilliseconds: Int64 = 1000
 
-    private let bus: any BusCaller
-    private let pause: any Pause
-    private let random: any RandomSource
-    private let schemeCode: String
+    /// What the parties of a story speak over.
+    struct Cast: Sendable {
+        let app: any DemoApp
+        let appServer: any DemoAppServer
+        /// The sandbox, as the phone's network.
+        let bus: any BusCaller
+        let pause: any Pause
+        let random: any RandomSource
+    }
+
+    private let cast: Cast
     private let templateId: String
 
     private(set) var record = DemoRecord()
@@ -25,14 +33,11 @@ final class DemoPlay {
     private var maskToken: (token: Secret<String>, nodeId: String)?
     private var inboxSequence: [String: Int64] = [:]
 
-    init(
-        bus: any BusCaller, pause: any Pause, random: any RandomSource, schemeCode: String,
-        templateId: String
-    ) {
-        self.bus = bus
-        self.pause = pause
-        self.random = random
-        self.schemeCode = schemeCode
+    private var bus: any BusCaller { cast.bus }
+    private var random: any RandomSource { cast.random }
+
+    init(_ cast: Cast, templateId: String) {
+        self.cast = cast
         self.templateId = templateId
     }
 
@@ -52,29 +57,31 @@ final class DemoPlay {
     // MARK: The app
 
     func start(boundNumber: String?) async throws {
-        let issued = try await bus.call(
-            IssueAuthToken(
-                schemeCode: schemeCode, platform: .ios, bundleId: DefaultScheme.bundleId,
-                durationSeconds: 900, boundNumber: boundNumber), write())
-        authToken = Secret(issued.authToken)
-        let view = try await bus.call(
-            StartScene(
-                authToken: authToken, templateId: templateId,
-                deviceId: "demo-\(Hex.encode(random.bytes(12)))", locale: "en"), write())
+        if let boundNumber, cast.appServer.knowsNumbersFromLoginsOnly {
+            try await logIn(boundNumber)
+        }
+        authToken = try await cast.appServer.fetchToken(boundNumber: boundNumber)
+        let view = try await cast.app.start(
+            authToken, templateId: templateId, deviceId: "demo-\(Hex.encode(random.bytes(12)))")
         guard let key = view.runKey else { throw DemoSurprise("the start gave no run key") }
         runKey = key
         record.runId = view.runId.text
         take(view, codesTo: nil)
     }
 
+    /// A run of its own before this one.
+    private func logIn(_ number: String) async throws {
+        let play = DemoPlay(cast, templateId: "100001")
+        try await DemoCase.login.play(play, number)
+        guard play.record.outcome == DemoCase.login.expected.rawValue else {
+            throw DemoSurprise("the login before it ended \(play.record.outcome)")
+        }
+    }
+
     func submit(_ input: NodeInput) async throws {
         let node = try node()
         record.visit(node)
-        let (runId, step) = try place()
-        let view = try await bus.call(
-            SubmitInput(
-                authToken: authToken, runId: runId, runKey: runKey, step: step, input: input),
-            write())
+        let view = try await cast.app.submit(input, try place())
         if let token = view.maskToken { maskToken = (token, node.nodeId) }
         if input.otherLogin == true { record.settle(node.nodeId, .left) }
         take(view, codesTo: node.nodeId)
@@ -83,22 +90,13 @@ final class DemoPlay {
     func continueRun(_ isSuccess: Bool) async throws {
         let node = try node()
         record.visit(node)
-        let (runId, step) = try place()
-        let view = try await bus.call(
-            ContinueScene(
-                authToken: authToken, runId: runId, runKey: runKey, step: step,
-                isSuccess: isSuccess), write())
+        let view = try await cast.app.continueRun(isSuccess, try place())
         record.settle(node.nodeId, isSuccess ? .passed : .failed)
         take(view, codesTo: nil)
     }
 
     func halfway(_ isSuccess: Bool) async throws {
-        let (runId, step) = try place()
-        take(
-            try await bus.call(
-                AnswerHalfway(
-                    authToken: authToken, runId: runId, runKey: runKey, step: step,
-                    isSuccess: isSuccess), write()), codesTo: nil)
+        take(try await cast.app.halfway(isSuccess, try place()), codesTo: nil)
     }
 
     /// Says "success" without a PASS on record; the answer must be a refusal that changes nothing.
@@ -109,8 +107,7 @@ final class DemoPlay {
             if node.halfway { try await halfway(true) } else { try await continueRun(true) }
         } catch let failure as ServiceFailure where failure.code == .passNotOnRecord {
             record.settle(node.nodeId, .refused)
-            let view = try await bus.call(
-                GetScene(runId: try place().runId, authToken: authToken, runKey: runKey))
+            let view = try await cast.app.get(try place())
             guard view.step == before, view.state == .waiting else {
                 throw DemoSurprise("the refused continue moved the run")
             }
@@ -120,9 +117,7 @@ final class DemoPlay {
     }
 
     func stop() async throws {
-        let view = try await bus.call(
-            StopScene(authToken: authToken, runId: try place().runId, runKey: runKey), write())
-        take(view, codesTo: nil)
+        take(try await cast.app.stop(try place()), codesTo: nil)
     }
 
     // MARK: The app server
@@ -131,7 +126,7 @@ final class DemoPlay {
         _ expected: VerificationResult, reason: VerificationReason? = nil, number: String? = nil
     ) async throws {
         guard let maskToken else { throw DemoSurprise("no mask token was won") }
-        let verified = try await bus.call(VerifyMaskToken(maskToken: maskToken.token), write())
+        let verified = try await cast.appServer.verify(maskToken.token)
         record.add(verified, nodeId: maskToken.nodeId)
         guard verified.result == expected, verified.reason == reason else {
             let seen = verified.reason.map { " \($0.rawValue)" } ?? ""
@@ -179,9 +174,9 @@ final class DemoPlay {
 
     /// The code in the newest message to `number`, as a person reads it.
     func readCode(of number: String) async throws -> String {
-        let deadline = pause.steadyNow() + Self.deliveryMax
+        let deadline = cast.pause.steadyNow() + Self.deliveryMax
         let length = try node().codeLength
-        while pause.steadyNow() < deadline {
+        while cast.pause.steadyNow() < deadline {
             let inbox = try await bus.call(
                 ReadInbox(
                     number: number, afterSequence: inboxSequence[number],
@@ -201,13 +196,14 @@ final class DemoPlay {
 
     // MARK: -
 
-    private func place() throws -> (runId: RunID, step: Int) {
+    private func place() throws -> DemoPlace {
         guard let view else { throw DemoSurprise("the run did not start") }
-        return (view.runId, view.step)
+        return DemoPlace(
+            authToken: authToken, runId: view.runId, runKey: runKey, step: view.step)
     }
 
     private func write() -> CallOptions {
-        CallOptions(requestKey: "demo-\(Hex.encode(random.bytes(16)))")
+        CallOptions(requestKey: DemoKeys(random: random).next())
     }
 
     private func take(_ view: SceneView, codesTo nodeId: String?) {

@@ -58,6 +58,12 @@ struct DemoReport: Sendable {
     struct Played: Sendable {
         let story: DemoCase
         let record: DemoRecord
+        /// nil in the plain demo, which has one road.
+        var road: DemoRoad?
+        var name: String {
+            (road.map { "\($0.mode.rawValue) " } ?? "")
+                + "\(story.templateId) \(story.script.rawValue)"
+        }
         var isAsExpected: Bool {
             record.error == nil && record.outcome == story.expected.rawValue
         }
@@ -78,10 +84,20 @@ struct DemoReport: Sendable {
 
     private static func json(_ played: Played) -> JSONValue {
         let record = played.record
-        return .object([
-            "templateId": .text(played.story.templateId),
-            "case": .text(played.story.script.rawValue),
-            "expected": .text(played.story.expected.rawValue), "outcome": .text(record.outcome),
+        let road = played.road.map { road in
+            [
+                JSONValue.Member(name: "mode", value: .text(road.mode.rawValue)),
+                JSONValue.Member(name: "transport", value: .text(road.transport)),
+            ]
+        }
+        return .object((road ?? []) + members(played.story, record))
+    }
+
+    private static func members(_ story: DemoCase, _ record: DemoRecord) -> [JSONValue.Member] {
+        let members: KeyValuePairs<String, JSONValue> = [
+            "templateId": .text(story.templateId),
+            "case": .text(story.script.rawValue),
+            "expected": .text(story.expected.rawValue), "outcome": .text(record.outcome),
             "runId": .text(record.runId),
             "nodes": .list(
                 record.nodes.map { node in
@@ -103,24 +119,30 @@ struct DemoReport: Sendable {
                 }),
             "resultCodes": .list(record.resultCodes.map { .integer(Int64($0)) }),
             "error": .text(record.error),
-        ])
+        ]
+        return members.map { JSONValue.Member(name: $0.key, value: $0.value) }
     }
 
     var people: String {
-        var table = Table(["", "TEMPLATE", "CASE", "EXPECTED", "OUTCOME", "NODES", "CODES"])
+        let hasRoads = cases.contains { $0.road != nil }
+        var table = Table(
+            (hasRoads ? ["MODE"] : [])
+                + ["", "TEMPLATE", "CASE", "EXPECTED", "OUTCOME", "NODES", "CODES"])
         for played in cases {
+            let mode = hasRoads ? [played.road?.mode.rawValue ?? "–"] : []
             let nodes = played.record.nodes.map { "\(Self.word($0.kind)) \($0.outcome.rawValue)" }
             let codes = played.record.nodes.flatMap(\.resultCodes) + played.record.resultCodes
-            table.add([
-                played.isAsExpected ? "✓" : "✗", played.story.templateId,
-                played.story.script.rawValue, played.story.expected.rawValue,
-                played.record.outcome, nodes.joined(separator: " → "),
-                codes.map(String.init).joined(separator: " "),
-            ])
+            table.add(
+                mode + [
+                    played.isAsExpected ? "✓" : "✗", played.story.templateId,
+                    played.story.script.rawValue, played.story.expected.rawValue,
+                    played.record.outcome, nodes.joined(separator: " → "),
+                    codes.map(String.init).joined(separator: " "),
+                ])
         }
         let wrong = cases.filter { !$0.isAsExpected }
         let notes = wrong.map { played in
-            "✗ \(played.story.templateId) \(played.story.script.rawValue): "
+            "✗ \(played.name): "
                 + (played.record.error ?? "ended \(played.record.outcome)")
         }
         let tenths = Int((seconds * 10).rounded())

@@ -51,8 +51,14 @@ extension DemoCase {
         ["100002", "100003", "100005"].contains(templateId)
     }
 
+    /// How a person signs in before a story that needs an account.
+    static let login = DemoCase(templateId: "100001", script: .oneClick, expected: .passed)
+
     func play(_ play: DemoPlay) async throws {
-        let number = play.freshNumber()
+        try await self.play(play, play.freshNumber())
+    }
+
+    func play(_ play: DemoPlay, _ number: String) async throws {
         try await play.start(boundNumber: hasBoundNumber ? number : nil)
         switch script {
         case .oneClick: try await oneClick(play, number)
