@@ -19,6 +19,7 @@ public enum MessageCatalog {
         AnswerHalfway.self, StopScene.self, GetScene.self,
         PutSIM.self, FetchCarrierToken.self, ExchangeCarrierToken.self, SubmitSMS.self,
         CheckProof.self, ReadInbox.self, SendMobileOriginated.self, PutFault.self,
+        MintAccessToken.self, GetAccessKeys.self,
         EchoText.self,
     ]
 

@@ -369,6 +369,37 @@ struct CheckTests {
     }
 
     @Test(
+        "a check may name one code of a challenge: a newer one supersedes it, whatever was typed",
+        arguments: TransportUnderTest.allCases)
+    func namedCode(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
+        try await world.serving(world.makeService()) { world in
+            func check(_ sent: SentCode, _ code: String) async throws -> CodeResult {
+                let request = CheckCode(
+                    challengeId: sent.challengeId, codeSequence: sent.codeSequence, code: code)
+                return try await world.shop.call(request).result
+            }
+            let first = try await world.send(cooldown: 1)
+            let firstCode = world.provider.code(for: World.number)
+            world.clock.advance(.seconds(1))
+            let second = try await world.send(cooldown: 1)
+            let secondCode = world.provider.code(for: World.number)
+            #expect(first.challengeId == second.challengeId)
+            #expect(first.codeSequence == 0 && second.codeSequence == 1)
+            for code in [firstCode, secondCode, world.wrong(secondCode)] {
+                #expect(try await check(first, code) == .superseded)
+            }
+            // None of these was a guess.
+            let wrong = try await world.check(
+                id: try #require(second.challengeId), world.wrong(secondCode))
+            #expect(wrong.attemptsLeft == 4)
+            #expect(try await check(second, secondCode) == .accepted)
+            #expect(try await check(second, secondCode) == .alreadyUsed)
+            #expect(try await check(first, firstCode) == .alreadyUsed)
+        }
+    }
+
+    @Test(
         "others' challenges, unknown ones and those of a run are not to be checked",
         arguments: TransportUnderTest.allCases)
     func rights(_ transport: TransportUnderTest) async throws {

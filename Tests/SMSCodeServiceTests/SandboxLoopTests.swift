@@ -18,7 +18,8 @@ struct SandboxLoopTests {
         let world = World(transport)
         let sandbox = SandboxService(
             clock: world.clock, pause: world.clock, random: world.random,
-            bus: world.caller(.service, "sandbox"), phoneNumbers: FakePhoneNumberParser())
+            bus: world.caller(.service, "sandbox"), phoneNumbers: FakePhoneNumberParser(),
+            signer: FakeSigner())
         let service = world.makeService(
             providers: [BusSMSProvider(bus: world.caller(.service, "smscode"))])
         try await world.serving(service) { world in
@@ -89,6 +90,7 @@ struct SandboxLoopTests {
                 try await world.send()
             }
             #expect(refused.code == .providerRefused)
+            #expect(refused.field == "blocked_by_carrier")
             _ = try await root.call(PutFault(number: World.number, fault: .silent))
             let isDone = Lock(false)
             async let queued = {

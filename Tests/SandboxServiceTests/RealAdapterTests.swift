@@ -19,7 +19,8 @@ struct RealAdapterTests {
         try await RealAdapters.running([]) { real in
             let sandbox = SandboxService(
                 clock: clock, pause: clock, random: real.random,
-                bus: bus.caller(daemon, random: real.random), phoneNumbers: real.phoneNumbers)
+                bus: bus.caller(daemon, random: real.random), phoneNumbers: real.phoneNumbers,
+                signer: real.signer)
             let worker = BusWorker(
                 sandbox.handlers,
                 identity: BusWorker.Identity(

@@ -26,7 +26,8 @@ private final class World: Sendable {
         service = SandboxService(
             clock: clock, pause: clock, random: random,
             bus: Self.caller(bus, .service, random),
-            phoneNumbers: FakePhoneNumberParser(), configuration: configuration)
+            phoneNumbers: FakePhoneNumberParser(), signer: FakeSigner(),
+            configuration: configuration)
         delivery = SandboxDelivery(service: service)
     }
 
@@ -137,6 +138,13 @@ struct SandboxMessageTests {
             let refused = try await world.submit("r1")
             #expect(!refused.accepted && refused.reason == "blocked_by_carrier")
             #expect(try await world.submit("r2", to: "+14155550000").accepted)
+            for (fault, reason) in [
+                (SMSFault.incapable, "sms_not_supported"), (.foreign, "unknown_subscriber"),
+            ] {
+                try await world.fault(fault)
+                let refused = try await world.submit("r-\(reason)")
+                #expect(!refused.accepted && refused.reason == reason)
+            }
             try await world.fault(.delayed, delay: 30_000)
             #expect(try await world.submit("r3").accepted)
             #expect(try await world.inbox().isEmpty)

@@ -12,6 +12,8 @@ extension SMSCodeService {
         let purpose: String
         let number: PhoneNumber
         let named: ChallengeID?
+        /// Of the named challenge.
+        let sequence: Int?
         let chargesMax: Int
     }
 
@@ -34,7 +36,7 @@ extension SMSCodeService {
             var window = guessWindow(guessNames, &rows, now)
             var challenges = challenges(slots, &rows, limit: Self.challengesMax)
             prefetchDay(target.schemeCode, holder: holder, now, &rows)
-            if let dead = state(of: target.named, challenges, now, &rows) {
+            if let dead = state(of: target, challenges, now, &rows) {
                 return CheckedCode(result: dead, challengeId: target.named, outId: outId)
             }
             let before = (window, challenges)
@@ -86,7 +88,7 @@ extension SMSCodeService {
             let scheme = try await schemes.usable(challenge.schemeCode, context)
             return Target(
                 schemeCode: challenge.schemeCode, purpose: challenge.purpose,
-                number: try number(of: challenge), named: id,
+                number: try number(of: challenge), named: id, sequence: request.codeSequence,
                 chargesMax: SendSettings.expectedChargesMax(challenge.purpose, scheme))
         }
         guard let schemeCode = request.schemeCode, let purpose = request.purpose,
@@ -98,22 +100,25 @@ extension SMSCodeService {
             schemeCode: schemeCode, purpose: purpose,
             number: try phoneNumbers.number(
                 text, field: "number", defaultRegion: scheme.policy.defaultRegion),
-            named: nil, chargesMax: SendSettings.expectedChargesMax(purpose, scheme))
+            named: nil, sequence: nil, chargesMax: SendSettings.expectedChargesMax(purpose, scheme))
     }
 
     /// Who holds a challenge's id is told that it is over; a number alone tells nothing.
     private func state(
-        of named: ChallengeID?, _ challenges: [CodeChallenge], _ now: WallTime,
+        of target: Target, _ challenges: [CodeChallenge], _ now: WallTime,
         _ rows: inout Rows
     ) -> CodeResult? {
-        guard let named else { return nil }
+        guard let named = target.named else { return nil }
         let challenge =
             challenges.first { $0.id == named } ?? rows.get(SMSCodeTables.challenges, named.text)
         guard let challenge else { return .notFound }
         switch challenge.state {
         case .accepted: return .alreadyUsed
         case .cancelled: return .cancelled
-        case .open: return challenges.contains { !$0.live(at: now).isEmpty } ? nil : .expired
+        case .open:
+            guard challenges.contains(where: { !$0.live(at: now).isEmpty }) else { return .expired }
+            guard let sequence = target.sequence else { return nil }
+            return challenge.live(at: now).contains { $0.sequence == sequence } ? nil : .superseded
         }
     }
 

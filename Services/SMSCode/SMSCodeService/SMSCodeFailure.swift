@@ -53,7 +53,8 @@ enum SMSCodeFailure {
 
     static func refused(_ reason: String?) -> ServiceFailure {
         ServiceFailure(
-            .providerRefused, "the provider does not take this message: \(reason ?? "no reason")")
+            .providerRefused, "the provider does not take this message: \(reason ?? "no reason")",
+            field: reason)
     }
 
     private static func milliseconds(_ until: WallTime, _ now: WallTime) -> Int64 {

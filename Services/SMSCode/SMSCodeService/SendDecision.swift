@@ -42,7 +42,7 @@ extension SMSCodeService {
             expiresAtMilliseconds: issued?.code.expiresAt.millisecondsSince1970,
             resendAtMilliseconds: resendAt.millisecondsSince1970, sendsLeft: left,
             codeLength: issued?.code.length, codeType: issued?.code.alphabet.rawValue,
-            outId: job.request.outId)
+            codeSequence: issued?.code.sequence, outId: job.request.outId)
         guard message.state == .sending else { return .answered(reply) }
         return .pending(SendPlan(messageID: message.id, code: issued?.code, reply: reply))
     }

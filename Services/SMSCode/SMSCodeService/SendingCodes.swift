@@ -260,7 +260,8 @@ extension SentCode {
             challengeId: challengeId, messageId: messageId, delivery: delivery,
             expiresAtMilliseconds: expiresAtMilliseconds,
             resendAtMilliseconds: resendAtMilliseconds, sendsLeft: sendsLeft,
-            codeLength: codeLength, codeType: codeType, code: code, outId: outId)
+            codeLength: codeLength, codeType: codeType, codeSequence: codeSequence, code: code,
+            outId: outId)
     }
 
     fileprivate func with(code: Secret<String>?) -> Self {
@@ -268,6 +269,7 @@ extension SentCode {
             challengeId: challengeId, messageId: messageId, delivery: delivery,
             expiresAtMilliseconds: expiresAtMilliseconds,
             resendAtMilliseconds: resendAtMilliseconds, sendsLeft: sendsLeft,
-            codeLength: codeLength, codeType: codeType, code: code, outId: outId)
+            codeLength: codeLength, codeType: codeType, codeSequence: codeSequence, code: code,
+            outId: outId)
     }
 }

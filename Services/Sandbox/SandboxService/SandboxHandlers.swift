@@ -13,6 +13,8 @@ extension SandboxService {
         table.on(ReadInbox.self, inbox)
         table.on(SendMobileOriginated.self, sendMobileOriginated)
         table.on(PutFault.self, putFault)
+        table.on(MintAccessToken.self, mintAccessToken)
+        table.on(GetAccessKeys.self, accessKeys)
         return table
     }
 }

@@ -11,6 +11,7 @@ package struct SandboxService: Sendable {
     let random: any RandomSource
     let bus: any BusCaller
     let phoneNumbers: any PhoneNumberParser
+    let accessKey: SandboxAccessKey
     let log: Log
     let configuration: SandboxConfiguration
     let state = Lock(SandboxState())
@@ -18,10 +19,11 @@ package struct SandboxService: Sendable {
 
     /// - Parameters:
     ///   - bus: to tell `smscode` of receipts and of texts from handsets.
+    ///   - signer: of access tokens, with a key made here and gone with the process.
     ///   - configuration: must have no problems; the sandbox does not run in production.
     package init(
         clock: any WallClock, pause: any Pause, random: any RandomSource, bus: any BusCaller,
-        phoneNumbers: any PhoneNumberParser, log: Log = .silent,
+        phoneNumbers: any PhoneNumberParser, signer: any TokenSigner, log: Log = .silent,
         configuration: SandboxConfiguration = SandboxConfiguration()
     ) {
         precondition(!configuration.production, "the sandbox never runs in production")
@@ -30,6 +32,7 @@ package struct SandboxService: Sendable {
         self.random = random
         self.bus = bus
         self.phoneNumbers = phoneNumbers
+        accessKey = SandboxAccessKey(signer: signer)
         self.log = log
         self.configuration = configuration
         readers = InboxReaders(pause: pause)

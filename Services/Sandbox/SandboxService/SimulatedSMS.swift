@@ -21,10 +21,9 @@ extension SandboxService {
                     accepted: first.accepted, reason: first.reason, repeated: true)
                 return (answer, isSilent, false)
             }
-            let answer =
-                fault?.kind == .refused
-                ? SubmittedSMS(accepted: false, reason: "blocked_by_carrier", repeated: false)
-                : SubmittedSMS(accepted: true, repeated: false)
+            let refusal = Self.refusal(of: fault?.kind ?? .none)
+            let answer = SubmittedSMS(
+                accepted: refusal == nil, reason: refusal, repeated: false)
             guard take(request, fault, now, &state) else { return (answer, isSilent, true) }
             state.references.put(request.reference, answer)
             return (answer, isSilent, false)
@@ -52,7 +51,7 @@ extension SandboxService {
         let receipt = SandboxState.Receipt(
             reference: request.reference, delivered: true, reason: nil)
         switch fault?.kind ?? SMSFault.none {
-        case .refused: return true
+        case .refused, .incapable, .foreign: return true
         case .none, .silent:
             state.arrive(arrival, at: now)
             // Receipts are told as far as there is room; a message is not refused for one.
@@ -70,6 +69,16 @@ extension SandboxService {
             return state.later(
                 SandboxState.Pending(
                     dueAt: now + (fault?.delay ?? .zero), arrival: nil, receipt: failed))
+        }
+    }
+
+    /// Why the provider does not take the message.
+    private static func refusal(of fault: SMSFault) -> String? {
+        switch fault {
+        case .refused: "blocked_by_carrier"
+        case .incapable: "sms_not_supported"
+        case .foreign: "unknown_subscriber"
+        case .none, .delayed, .undelivered, .silent: nil
         }
     }
 

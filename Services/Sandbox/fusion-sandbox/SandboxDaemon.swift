@@ -21,6 +21,7 @@ private func runSandbox() -> Never {
     }
     let service = SandboxService(
         clock: parts.clock, pause: parts.pause, random: parts.random, bus: parts.bus,
-        phoneNumbers: parts.phoneNumbers(), log: parts.log, configuration: configuration)
+        phoneNumbers: parts.phoneNumbers(), signer: parts.signer, log: parts.log,
+        configuration: configuration)
     return service.parts() + [parts.worker(service.handlers)]
 }

@@ -20,6 +20,9 @@ public struct CheckCode: BusRequest {
     public static let method = Method(
         "smscode.check", .write, callers: [.integrator, .gateway, .service, .operator])
     public let challengeId: ChallengeID?
+    /// With challengeId: only this code of it counts. One that a newer code replaced is `superseded`,
+    /// whatever was typed.
+    public let codeSequence: Int?
     /// With purpose and number, instead of challengeId.
     public let schemeCode: String?
     public let purpose: String?
@@ -32,6 +35,7 @@ public struct CheckCode: BusRequest {
 
     public init(
         challengeId: ChallengeID? = nil,
+        codeSequence: Int? = nil,
         schemeCode: String? = nil,
         purpose: String? = nil,
         number: String? = nil,
@@ -40,6 +44,7 @@ public struct CheckCode: BusRequest {
         outId: String? = nil
     ) {
         self.challengeId = challengeId
+        self.codeSequence = codeSequence
         self.schemeCode = schemeCode
         self.purpose = purpose
         self.number = number

@@ -68,7 +68,7 @@ public struct SendOrigin: Codable, Sendable, Hashable {
 /// Sends a code to a number, or repeats it under the policy.
 /// Errors: `scheme_not_found`, `scheme_disabled`, `number_invalid`, `cooldown`, `number_limit`
 /// (field: the window, `hour`, `day` or `day_all_schemes`), `address_limit` (`address_hour`), `text_refused`, `provider_refused`, `policy_refused`,
-/// `guesses_exhausted`.
+/// `guesses_exhausted`. The field of `provider_refused` is the provider's reason.
 public struct SendCode: BusRequest {
     public typealias Reply = SentCode
     public static let method = Method(
@@ -163,6 +163,8 @@ public struct SentCode: Codable, Sendable {
     public let sendsLeft: Int
     public let codeLength: Int?
     public let codeType: Int?
+    /// Which code of the challenge this is, from 0.
+    public let codeSequence: Int?
     /// With `returnCode` only.
     public let code: Secret<String>?
     public let outId: String?
@@ -176,6 +178,7 @@ public struct SentCode: Codable, Sendable {
         sendsLeft: Int,
         codeLength: Int? = nil,
         codeType: Int? = nil,
+        codeSequence: Int? = nil,
         code: Secret<String>? = nil,
         outId: String? = nil
     ) {
@@ -187,6 +190,7 @@ public struct SentCode: Codable, Sendable {
         self.sendsLeft = sendsLeft
         self.codeLength = codeLength
         self.codeType = codeType
+        self.codeSequence = codeSequence
         self.code = code
         self.outId = outId
     }

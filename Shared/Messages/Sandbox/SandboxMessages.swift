@@ -137,6 +137,10 @@ public enum SMSFault: String, Codable, Sendable, Hashable, CaseIterable {
     case none, delayed, refused, undelivered
     /// The provider takes it and does not answer.
     case silent
+    /// Refused: the line takes no SMS.
+    case incapable
+    /// Refused: no subscriber of this operator.
+    case foreign
 }
 
 /// Makes SMS to a number fail on purpose.
