@@ -19,11 +19,8 @@ private func runGateway() -> Never {
         try ClientAPI(
             bus: parts.bus, clock: parts.clock, pause: parts.pause,
             webOrigins: configuration.webOrigins),
-        try camara(configuration, parts),
         OperationsEdge(bus: parts.bus, pause: parts.pause, metrics: parts.metrics),
-        DypnsapiEdge(
-            configuration: configuration, bus: parts.bus, signer: parts.signer,
-            metrics: parts.metrics, log: parts.log),
+        RootEdge(),
     ]
     guard let proxies = TrustedProxies(configuration.trustedProxies) else {
         throw WiringProblem("trustedProxies takes addresses and networks such as 10.0.0.0/8")
@@ -32,24 +29,6 @@ private func runGateway() -> Never {
         edges: edges, proxies: proxies, random: parts.random, pause: parts.pause,
         metrics: parts.metrics, log: parts.log)
     return [try parts.httpServer(listening(configuration), gateway)]
-}
-
-/// Access tokens of configured issuers, and of the sandbox where there may be one.
-private func camara(
-    _ configuration: GatewayConfiguration, _ parts: Parts
-) throws -> CamaraEdge {
-    let issuers = try CamaraIssuers(
-        configuration.camaraIssuers, sandbox: parts.isProduction ? nil : parts.bus,
-        pause: parts.pause, log: parts.log
-    ) { try parts.file($0) }
-    parts.context.hooks.onReload("camara issuers") { try issuers.reload() }
-    return CamaraEdge(
-        bus: parts.bus,
-        tokens: AccessTokenVerifier(
-            issuers: issuers.issuers, signer: parts.signer, foreign: parts.foreignSignatures,
-            clock: parts.clock),
-        phoneNumbers: parts.phoneNumbers(), signer: parts.signer, pause: parts.pause,
-        metrics: parts.metrics)
 }
 
 private func listening(_ configuration: GatewayConfiguration) -> HTTPListening {
