@@ -1,0 +1,437 @@
+/**
+ * The app: walks scenes with the client library, draws what the SDK would draw, calls back as the
+ * SDK calls back, and does on each callback what the original demo's app does.
+ */
+
+import { FusionAuth, FusionAuthError } from "./fusion-auth.js";
+import { server, ServerError } from "./app-server.js";
+import { KINDS, NODE_NAMES, failureAmong } from "./codes.js";
+import { currentLocale, hasText, masked, t } from "./parts.js";
+import { homeScreen, oneClickScreen, passwordScreen, protocolScreen } from "./screens.js";
+import { smsScreen, upgoingScreen } from "./screens-sms.js";
+
+/** Of the account, as the app's server knows it: these scenes are about that number. */
+const ABOUT_THE_ACCOUNT = new Set(["100002", "100003", "100005"]);
+/** Nodes whose number the app fills in, and the one whose typed number it compares. */
+const PREFILLED = new Set(["300000100002003", "300000100005002"]);
+const COMPARED = "300000100003003";
+/** Number authentication may take so long, then the scene goes on without it. */
+const CARRIER_MS = 3000;
+const CARRIER_TIMEOUT = 1600015;
+const TOKEN_EARLY_MS = 5 * 60 * 1000;
+const PASSWORD_AFTER_MS = 500;
+/** Not yet decided: the same mask token may be asked again. */
+const OPEN = new Set(["not_received", "carrier_timeout", "carrier_unavailable", "scheme_disabled", "try_again"]);
+
+/** The app's auth token for one account: fetched from its server, kept until it is nearly over. */
+class TokenKeeper {
+  constructor(boundNumber, log) {
+    this.boundNumber = boundNumber;
+    this.log = log;
+  }
+
+  async get({ refused }) {
+    if (refused) {
+      this.log.callback("onSDKTokenAuthFailure", { code: 300003, text: refused.code, tone: "bad" });
+      this.token = null;
+    }
+    if (!this.token || Date.now() > this.expiresAt - TOKEN_EARLY_MS) {
+      this.log.callback("onSDKTokenUpdate");
+      const issued = await server.token(this.boundNumber);
+      this.token = issued.authToken;
+      this.expiresAt = issued.expiresAtMilliseconds;
+      this.isNew = true;
+    }
+    return this.token;
+  }
+}
+
+export class Scenes {
+  /** @param world - what the panels set: `sim`, `account`, `look`, `deviceId`. */
+  constructor({ world, phone, log, path, guide }) {
+    Object.assign(this, { world, phone, log, path, guide });
+    this.keepers = new Map();
+    this.run = null;
+    this.isActing = false;
+    this.events = null;
+  }
+
+  get view() { return this.run.view; }
+
+  home() {
+    this.guide.show("home", { newDevice: true });
+    this.phone.mount("home", homeScreen({ account: () => this.world.account, onPick: (id) => this.begin(id) }));
+  }
+
+  /** Handler of the SDK, as an app makes it when it starts. */
+  handlerFor(boundNumber) {
+    const key = boundNumber ?? "";
+    if (!this.keepers.has(key)) {
+      const keeper = new TokenKeeper(boundNumber, this.log);
+      this.keepers.set(key, { keeper, auth: new FusionAuth({ token: (why) => keeper.get(why) }) });
+    }
+    return this.keepers.get(key);
+  }
+
+  async authenticate(handler) {
+    await handler.keeper.get({ refused: null });
+    if (!handler.keeper.isNew) return;
+    this.log.event(300001);
+    const session = await handler.auth.session();
+    handler.keeper.isNew = false;
+    this.path.templates = session.templates;
+    this.log.event(300002);
+    this.log.callback("onSDKTokenAuthSuccess", { tone: "good" });
+  }
+
+  begin(templateId) {
+    return this.act(async () => {
+      if (this.run) {
+        this.log.event(100003);
+        return this.phone.toast(t("fail.busy"), "bad");
+      }
+      this.log.startScene(templateId);
+      this.nodeId = null;
+      this.mask = null;
+      this.halfwayDone = false;
+      const { world } = this;
+      this.handler = this.handlerFor(ABOUT_THE_ACCOUNT.has(templateId) ? world.account : null);
+      await this.authenticate(this.handler);
+      this.run = await this.handler.auth.start({
+        templateId, deviceId: world.deviceId, locale: currentLocale() === "zh" ? "zh-CN" : "en",
+      });
+      this.templateId = templateId;
+      this.path.begin(templateId);
+      this.follow(this.run);
+      await this.take(this.view);
+    });
+  }
+
+  /** The run's own record, as it is written. */
+  async follow(run) {
+    this.events?.abort();
+    this.events = new AbortController();
+    try {
+      for await (const { event, data } of run.events({ signal: this.events.signal })) {
+        if (event === "end") return;
+        this.path.add(data);
+        this.log.run(data);
+      }
+    } catch (error) {
+      if (error.name !== "AbortError") this.log.server(`events: ${error.code ?? error.message}`, "bad");
+    }
+  }
+
+  /** One thing at a time; while it lasts the phone shows that it works. */
+  async act(work) {
+    if (this.isActing) return;
+    this.isActing = true;
+    this.phone.busy = true;
+    this.log.event(900003);
+    try {
+      await work();
+    } catch (error) {
+      await this.trouble(error);
+    } finally {
+      this.isActing = false;
+      this.phone.busy = false;
+      this.log.event(900004);
+    }
+  }
+
+  async trouble(error) {
+    if (error instanceof ServerError) {
+      this.log.server(`${error.status} ${error.code ?? error.message}`, "bad");
+      this.phone.toast(error.code === "no_network" ? t("fail.server") : error.message, "bad");
+      if (this.run) await this.stop().catch(() => this.leave());
+      return;
+    }
+    if (!(error instanceof FusionAuthError)) throw error;
+    this.log.server(`${error.status} ${error.code}`, "bad");
+    if (error.isAboutToken) {
+      // Destroy the handler and forget its token; the next scene makes new ones.
+      this.keepers.clear();
+      this.phone.toast(t("fail.token"), "bad");
+      return this.leave();
+    }
+    if (error.code === "no_network") {
+      this.log.event(800001);
+      return this.phone.toast(t("fail.network"), "bad");
+    }
+    if (error.code === "run_ended" || error.code === "run_not_found") {
+      this.phone.toast(t("fail.expired"), "bad");
+      return this.leave();
+    }
+    const isNumber = error.code === "number_invalid" || error.field === "input.number";
+    if (isNumber && this.phone.current?.say) return this.phone.current.say(t("sms.number.fault"));
+    this.phone.toast(error.message, "bad");
+  }
+
+  // MARK: Nodes
+
+  async take(view) {
+    this.path.view(view);
+    if (view.state !== "waiting") return this.finish(view);
+    if (view.node.nodeId === this.nodeId) return this.phone.update();
+    this.nodeId = view.node.nodeId;
+    this.mask = null;
+    const kind = KINDS[view.node.kind];
+    this.guide.show(kind, { claim: () => this.claim() });
+    if (kind === "numberAuth") return this.enterNumberAuth();
+    if (kind === "smsCode") return this.enterSMS(view.node);
+    return this.enterUpgoing();
+  }
+
+  async enterNumberAuth() {
+    this.log.event(400001);
+    const fetched = await this.carrierToken();
+    if (!fetched.carrierToken) {
+      const inner = [fetched.innerCode, fetched.carrierCode].filter(Boolean).join(" · ");
+      return this.give({ failed: fetched.innerCode }, inner);
+    }
+    this.carrierToken1 = fetched.carrierToken;
+    this.phone.mount("numberAuth", this.oneClick(fetched));
+    this.log.event(400003);
+  }
+
+  oneClick(fetched) {
+    const login = () => this.act(() => {
+      this.log.event(410008);
+      return this.give({ carrierToken: this.carrierToken1 });
+    });
+    const screen = oneClickScreen({
+      phone: this.phone, look: () => this.world.look, maskedNumber: fetched.maskedNumber,
+      carrier: fetched.carrier, onLogin: login,
+      onOther: () => this.act(() => { this.log.event(410009); return this.give({ otherLogin: true }); }),
+      onBack: () => this.act(() => { this.log.event(410010); this.log.event(400005); return this.stop(); }),
+      onUnchecked: () => {
+        this.log.callback("onVerifyInterrupt", { text: t("toast.privacy") });
+        this.phone.toast(t("toast.privacy"));
+      },
+      onCheck: () => {},
+      onProtocol: (name, url, isAlert) => {
+        this.log.event(isAlert ? 410012 : 410011);
+        this.log.callback("onProtocolClick", { text: name });
+        this.phone.mount("protocol", protocolScreen({ name, url, onBack: () => this.phone.mount("numberAuth", screen) }));
+      },
+    });
+    this.oneClickScreen = screen;
+    return screen;
+  }
+
+  /** What the carrier's library does on the handset, with its time limit. */
+  async carrierToken() {
+    const limit = AbortSignal.timeout(CARRIER_MS);
+    try {
+      return await server.carrierToken(this.world.sim.simId, limit);
+    } catch (error) {
+      if (error.name === "TimeoutError" || error instanceof ServerError) {
+        return { innerCode: CARRIER_TIMEOUT };
+      }
+      throw error;
+    }
+  }
+
+  async enterSMS(node) {
+    this.log.event(500001);
+    const { account } = this.world;
+    if (PREFILLED.has(node.nodeId) || node.nodeId === COMPARED) {
+      this.log.callback("onGetPhoneNumberForVerification", { text: account ? masked(account) : "–" });
+    }
+    if (PREFILLED.has(node.nodeId) && !account) return this.lost(node, 500004);
+    const suggestion = node.numberInput !== "typed" ? ""
+      : node.nodeId === COMPARED ? account ?? ""
+      : this.halfwayDone ? this.world.otherNumber() : this.world.number();
+    this.sentTo = node.numberInput === "typed" ? null : account;
+    this.phone.mount("smsCode", smsScreen({
+      view: () => this.view, now: () => this.handler.auth.now(), number: suggestion,
+      phase: () => (node.halfway ? "old" : this.halfwayDone ? "new" : null),
+      onSend: (number) => this.act(() => {
+        this.log.event(510002);
+        return this.give({ send: true, ...(number ? { number } : {}) });
+      }),
+      onCode: (code) => this.act(() => {
+        this.log.event(510003);
+        this.phone.hideBanner();
+        return this.give({ code });
+      }),
+      onInstead: () => this.act(() => this.goOn(false)),
+      onBack: () => this.act(() => { this.log.event(510004); this.log.event(510001); return this.stop(); }),
+    }));
+    this.log.event(500005);
+  }
+
+  enterUpgoing() {
+    this.log.event(600001);
+    this.phone.mount("upgoing", upgoingScreen({
+      view: () => this.view, now: () => this.handler.auth.now(), sender: () => this.world.number(),
+      onOpen: () => this.log.event(610002),
+      onSimulate: (text, receiver) => this.act(async () => {
+        this.log.event(610002);
+        const sender = this.world.number();
+        this.world.sentByPhone({ sender, receiver, text });
+        const { matched } = await server.sendMobileOriginated(sender, receiver, text);
+        this.phone.toast(t(matched ? "up.sentNow" : "up.notMatched"), matched ? "good" : "bad");
+      }),
+      onSent: () => this.act(() => {
+        this.log.event(610003);
+        return this.mask ? this.judge(this.view.node, this.mask) : this.give({ sent: true });
+      }),
+      onGiveUp: () => this.act(() => this.goOn(false)),
+      onBack: () => this.act(() => { this.log.event(610004); this.log.event(610001); return this.stop(); }),
+      onCopy: (value) => navigator.clipboard?.writeText(value)
+        .then(() => this.phone.toast(t("copied"), "good"), () => {}),
+    }));
+    this.log.event(600003);
+  }
+
+  // MARK: Callbacks of the SDK, and the app's answers to them
+
+  async give(input, inner = null) {
+    const { node } = this.view;
+    const hadCode = node.expiresAtMilliseconds;
+    const view = await this.run.input(input);
+    const failure = failureAmong(view.resultCodes);
+    if (view.maskToken) return this.won(node, view);
+    if (failure && view.state === "waiting") return this.lost(node, failure, inner);
+    await this.take(view);
+    if (!input.send) return;
+    if (view.node?.delivery === "queued") this.phone.toast(t("sms.queued"));
+    this.phone.current.focusCode?.();
+    if (hadCode && view.reason) this.log.event(500009);
+  }
+
+  async won(node, view) {
+    const code = view.resultCodes.at(-1);
+    const name = node.halfway ? "onHalfwayVerifySuccess" : "onVerifySuccess";
+    this.log.callback(name, { code, node: nodeName(node), text: "maskToken", tone: "good" });
+    this.path.view(view);
+    this.mask = view.maskToken;
+    await this.judge(node, view.maskToken);
+  }
+
+  /** The app's server decides; the phone only asks. */
+  async judge(node, maskToken) {
+    const kind = KINDS[node.kind];
+    const decision = await server.verify(maskToken);
+    const words = [decision.result, decision.reason, decision.phoneNumber && masked(decision.phoneNumber)];
+    this.log.server(`verify → ${words.filter(Boolean).join(" · ")}`, decision.result === "PASS" ? "good" : "bad");
+    if (decision.result === "PASS") {
+      return node.halfway ? this.halfwayPassed(decision) : this.passed(decision.phoneNumber);
+    }
+    if (kind === "upgoing" && OPEN.has(decision.reason)) {
+      this.phone.toast(t("fail.upgoing"), "bad");
+      return this.phone.current.say(t("up.waiting"));
+    }
+    if (kind === "smsCode" && decision.result) return this.phone.current.wrong(wrongCode(decision));
+    this.phone.toast(t(decision.result ? `fail.${kind}` : "fail.server"), "bad");
+    if (kind !== "smsCode") return this.goOn(false);
+  }
+
+  async halfwayPassed() {
+    this.phone.toast(t("done.halfway"), "good");
+    this.halfwayDone = true;
+    await this.take(await this.run.halfway(true));
+  }
+
+  async passed(number) {
+    if (!/^\+[1-9]\d{6,14}$/.test(number ?? "")) return this.phone.toast(t("fail.noNumber"), "bad");
+    const { templateId, world } = this;
+    const mustMatch = templateId === "100003" || templateId === "100005";
+    if (mustMatch && number !== world.account) {
+      this.phone.toast(t("fail.mismatch"), "bad");
+      return this.goOn(false);
+    }
+    if (!mustMatch) world.store(number);
+    this.phone.toast(t(`done.${templateId}`), "good");
+    await this.stop();
+    if (templateId === "100003") setTimeout(() => this.newPassword(), PASSWORD_AFTER_MS);
+  }
+
+  newPassword() {
+    if (this.run) return;
+    this.guide.show("password");
+    this.phone.mount("password", passwordScreen({
+      onBack: () => this.home(),
+      onSave: () => { this.phone.toast(t("password.saved"), "good"); this.home(); },
+    }));
+  }
+
+  async lost(node, code, inner = null) {
+    const kind = KINDS[node.kind];
+    const text = [inner, this.view.reason].filter(Boolean).join(" · ");
+    this.log.callback("onVerifyFailed", { code, node: nodeName(node), text, tone: "bad" });
+    const key = `code.${code}`;
+    const message = hasText(key) ? t(key) : t(code === 500004 ? "fail.prefill" : `fail.${kind}`);
+    const stays = kind === "smsCode" && ![500004, 500009, 500010].includes(code);
+    if (stays) {
+      this.phone.update();
+      return this.phone.current.say(message);
+    }
+    this.phone.toast(message, "bad");
+    return code === 500004 ? this.stop() : this.goOn(false);
+  }
+
+  async goOn(isSuccess) {
+    await this.take(await this.run.continue(isSuccess));
+  }
+
+  async stop() {
+    const view = await this.run.stop();
+    this.path.view(view);
+    this.finish(view);
+  }
+
+  finish(view) {
+    const tone = view.state === "passed" ? "good" : "bad";
+    this.log.callback("onTemplateFinish", { code: view.endCode, text: view.reason, tone });
+    if (view.state === "failed") this.phone.toast(t("fail.ended"), "bad");
+    if (view.state === "expired") this.phone.toast(t("fail.expired"), "bad");
+    this.leave();
+  }
+
+  leave() {
+    this.run = null;
+    this.nodeId = null;
+    this.home();
+  }
+
+  /** A dishonest app: says "success" although no PASS is on record. */
+  claim() {
+    return this.act(async () => {
+      if (!this.run) return;
+      try {
+        const view = this.view.node.halfway ? await this.run.halfway(true) : await this.run.continue(true);
+        await this.take(view);
+      } catch (error) {
+        if (error.code !== "pass_not_on_record") throw error;
+        this.log.server(`${error.status} ${error.code}`, "bad");
+        this.guide.refused(error.code);
+      }
+    });
+  }
+
+  /** A message came: its code goes into the field, if one waits. */
+  fill(code) {
+    this.phone.current?.fill?.(code);
+  }
+
+  get waitsForCode() {
+    return this.phone.name === "smsCode" && Boolean(this.run?.view.node?.expiresAtMilliseconds);
+  }
+
+  redraw() {
+    if (this.phone.name === "numberAuth") this.phone.mount("numberAuth", this.oneClickScreen, { keepsFocus: true });
+    else this.phone.update();
+  }
+}
+
+function nodeName(node) {
+  return NODE_NAMES[KINDS[node.kind]] ?? String(node.kind);
+}
+
+function wrongCode({ reason, attemptsLeft }) {
+  if (reason === "code_exhausted" || attemptsLeft === 0) return t("sms.exhausted");
+  if (attemptsLeft === 1) return t("sms.wrong.1");
+  return attemptsLeft ? t("sms.wrong", { left: attemptsLeft }) : t("sms.wrong.plain");
+}
