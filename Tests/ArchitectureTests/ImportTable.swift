@@ -129,6 +129,18 @@ enum ImportTable {
         ("Services/Sandbox/fusion-sandbox", executable("SandboxService")),
         ("Services/Echo/fusion-echo", executable("EchoService")),
         ("Services/Control/fusionctl", executable("FusionctlCommands")),
+        (
+            "Shared/FusionAuth",
+            Room(
+                modules: [], system: ["Foundation", "FoundationNetworking"],
+                advice: "the client SDK goes into apps: it brings nothing along")
+        ),
+        (
+            "deploy/examples/handset",
+            Room(
+                modules: ["FusionAuth"], system: ["Foundation"],
+                advice: "an app sees the client SDK alone")
+        ),
     ]
 
     static let testModules: Set<String> = [
@@ -146,13 +158,16 @@ enum BanList {
 
     static let entries: [Entry] = [
         Entry(text: "Date()", instead: "a WallClock", exceptFiles: []),
-        Entry(text: "Task {", instead: "a task group", exceptFiles: []),
+        Entry(
+            text: "Task {", instead: "a task group",
+            // The client SDK's handler is made and used by code that cannot wait.
+            exceptFiles: ["SystemEffects.swift"]),
         Entry(
             text: "Task(", instead: "a task group, or RequestPump",
             exceptFiles: ["RequestPump.swift"]),
         Entry(text: "Task.detached", instead: "a task group", exceptFiles: []),
-        Entry(text: "Task.sleep", instead: "a Pause", exceptFiles: []),
-        Entry(text: "UUID()", instead: "a RandomSource", exceptFiles: []),
+        Entry(text: "Task.sleep", instead: "a Pause", exceptFiles: ["SystemEffects.swift"]),
+        Entry(text: "UUID()", instead: "a RandomSource", exceptFiles: ["SystemEffects.swift"]),
         Entry(text: ".random(", instead: "a RandomSource", exceptFiles: []),
         Entry(text: "print(", instead: "a Log", exceptFiles: []),
         Entry(text: "try!", instead: "a typed error", exceptFiles: []),
@@ -168,6 +183,6 @@ enum BanList {
         "Services/Verification/VerificationService", "Services/SMSCode/SMSCodeService",
         "Services/Scene/SceneService", "Services/Sandbox/SandboxService",
         "Services/Echo/EchoService", "Services/Broker/Broker", "Services/Gateway/GatewayService",
-        "Shared/HTTPTypes",
+        "Shared/HTTPTypes", "Shared/FusionAuth",
     ]
 }
