@@ -57,8 +57,9 @@ let kit: [Target.Dependency] = [
 
 let package = Package(
     name: "FusionBus",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
+        .library(name: "FusionAuth", targets: ["FusionAuth"]),
         .library(name: "BusClient", targets: ["BusClient", "Messages", "ZeroMQTransport"]),
         .executable(name: "fusion-broker", targets: ["fusion-broker"]),
         .executable(name: "fusion-token", targets: ["fusion-token"]),
@@ -69,6 +70,7 @@ let package = Package(
         .executable(name: "fusion-sandbox", targets: ["fusion-sandbox"]),
         .executable(name: "fusion-echo", targets: ["fusion-echo"]),
         .executable(name: "fusionctl", targets: ["fusionctl"]),
+        .executable(name: "handset", targets: ["handset"]),
     ],
     targets: [
         // Layers 0 to 2
@@ -92,6 +94,8 @@ let package = Package(
         service("Control", "FusionctlCommands", clients + ["HTTPTypes"]),
         // The library for backend teams brings its transport along.
         shared("BusClient", clients + ["ZeroMQTransport"]),
+        // The client SDK for app teams: Foundation alone.
+        shared("FusionAuth"),
 
         // Layer 4
         cModule("CLinux"),
@@ -132,6 +136,10 @@ let package = Package(
         executable("Gateway", "fusion-gateway", daemon + ["HTTPTypes", "GatewayService"]),
         executable("Sandbox", "fusion-sandbox", daemon + ["SandboxService"]),
         executable("Echo", "fusion-echo", daemon + ["Storage", "EchoService"]),
+        // A sample app over the client SDK.
+        .executableTarget(
+            name: "handset", dependencies: ["FusionAuth"], path: "deploy/examples/handset",
+            swiftSettings: strict),
         executable("Control", "fusionctl", daemon + ["HTTPTypes", "FusionctlCommands"]),
 
         // Tests
@@ -169,7 +177,8 @@ let package = Package(
             "GatewayServiceTests", kit + ["HTTPTypes", "GatewayService", "Cryptography"]),
         tests("SandboxServiceTests", kit + ["SandboxService", "ServiceTestKit"]),
         tests("ControlTests", kit + ["HTTPTypes", "FusionctlCommands", "ServiceTestKit"]),
-        tests("ContractTests", kit),
+        tests("ContractTests", kit + ["FusionAuth"]),
+        tests("FusionAuthTests", ["FusionAuth", "handset"]),
         tests("ArchitectureTests", []),
         tests("SimulationTests", kit + ["SimulationKit"]),
         // The one support target that may reach adapters: it runs a test body over real sockets.
