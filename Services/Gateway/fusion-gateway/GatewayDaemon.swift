@@ -20,7 +20,9 @@ private func runGateway() -> Never {
             bus: parts.bus, clock: parts.clock, pause: parts.pause,
             webOrigins: configuration.webOrigins),
         OperationsEdge(bus: parts.bus, pause: parts.pause, metrics: parts.metrics),
-        RootEdge(),
+        DypnsapiEdge(
+            configuration: configuration, bus: parts.bus, signer: parts.signer,
+            metrics: parts.metrics, log: parts.log),
     ]
     guard let proxies = TrustedProxies(configuration.trustedProxies) else {
         throw WiringProblem("trustedProxies takes addresses and networks such as 10.0.0.0/8")

@@ -1,16 +1,4 @@
-package import HTTPTypes
-
-/// Speaks for paths that no API owns.
-package struct RootEdge: Edge {
-    package let prefixes = ["/"]
-    package let routes: [Route] = []
-
-    package init() {}
-
-    package func refuse(_ refusal: EdgeRefusal, _ scope: RequestScope) -> HTTPResponse {
-        PlainRefusal.answer(refusal)
-    }
-}
+import HTTPTypes
 
 /// Refusals in plain words, for paths that have no error shape of their own.
 enum PlainRefusal {
