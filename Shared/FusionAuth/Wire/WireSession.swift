@@ -59,6 +59,8 @@ extension Wire {
         package var field: String?
         package var retryAfterMilliseconds: Int64?
         package var requestId: String?
+
+        package init() {}
     }
 
     /// Numbers of node kinds.
