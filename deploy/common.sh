@@ -41,7 +41,7 @@ install_packages() {
 }
 
 # Builds what runs, in release, one product after the other so that progress is seen.
-products="fusionctl fusion-broker fusion-sandbox fusion-token fusion-verification fusion-smscode fusion-scene fusion-echo"
+products="fusionctl fusion-broker fusion-sandbox fusion-token fusion-verification fusion-smscode fusion-scene fusion-gateway fusion-echo"
 build_release() {
     local product number=0 count
     count=$(wc -w <<<"$products")

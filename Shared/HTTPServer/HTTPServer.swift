@@ -86,6 +86,9 @@ package final class HTTPServer: DaemonPart {
         return UInt(bitPattern: started)
     }
 
+    /// Connections that are open.
+    var openCount: Int { engine.links.count }
+
     // MARK: Life
 
     package func run() async throws {

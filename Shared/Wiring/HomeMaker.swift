@@ -37,7 +37,7 @@ package struct HomeMaker: Sendable {
             try TextFile.write(home.configurationFile, text, mode: 0o644)
         }
         if let portBase, !made.contains("etc/fusion.toml") {
-            if try setPort(portBase) { made.append("etc/fusion.toml: tcpPort = \(portBase)") }
+            made += try setPorts(portBase)
         }
         try file(home.policyFile) {
             let text = StandardFiles.policy(uid: geteuid())
@@ -54,28 +54,39 @@ package struct HomeMaker: Sendable {
         return made
     }
 
-    /// Changes the one line of the file that holds the port; the rest stays as it was written.
-    private func setPort(_ port: Int) throws -> Bool {
-        let text = String(decoding: try TextFile.read(home.configurationFile), as: UTF8.self)
-        var section = ""
-        var found = false
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            if line.hasPrefix("[") { section = String(line) }
-            guard section.hasPrefix("[broker]"), line.hasPrefix("tcpPort") else {
-                return String(line)
+    /// Changes the lines of the file that hold the ports; the rest stays as it was written.
+    /// - Returns: what was changed.
+    private func setPorts(_ portBase: Int) throws(WiringProblem) -> [String] {
+        let bytes = try TextFile.read(home.configurationFile)
+        let text = String(decoding: bytes, as: UTF8.self)
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        var changed: [String] = []
+        for (section, field, port) in [
+            ("[broker]", "tcpPort", portBase),
+            ("[gateway]", "httpPort", StandardFiles.httpPort(portBase: portBase)),
+        ] {
+            guard let index = Self.line(of: field, in: section, lines) else {
+                throw WiringProblem(
+                    "\(home.configurationFile) has no line that begins with \(field) in \(section)",
+                    next: "add \(field) = \(port) there")
             }
-            found = true
-            return "tcpPort = \(port)"
+            guard lines[index] != "\(field) = \(port)" else { continue }
+            lines[index] = "\(field) = \(port)"
+            changed.append("etc/fusion.toml: \(field) = \(port)")
         }
-        guard found else {
-            throw WiringProblem(
-                "\(home.configurationFile) has no line that begins with tcpPort in [broker]",
-                next: "add tcpPort = \(port) there")
+        guard !changed.isEmpty else { return [] }
+        try TextFile.write(
+            home.configurationFile, lines.joined(separator: "\n"), mode: 0o644)
+        return changed
+    }
+
+    private static func line(of field: String, in wanted: String, _ lines: [String]) -> Int? {
+        var section = ""
+        for (index, line) in lines.enumerated() {
+            if line.hasPrefix("[") { section = line }
+            if section.hasPrefix(wanted), line.hasPrefix(field) { return index }
         }
-        let changed = lines.joined(separator: "\n")
-        guard changed != text else { return false }
-        try TextFile.write(home.configurationFile, changed, mode: 0o644)
-        return true
+        return nil
     }
 
     /// Folders above the home, as `mkdir -p` makes them.

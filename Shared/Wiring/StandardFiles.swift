@@ -2,9 +2,13 @@ import Glibc
 
 /// What `init` writes. Every value shown is the default; a line that is not commented out differs.
 enum StandardFiles {
+    /// 0 stays any free port.
+    static func httpPort(portBase: Int) -> Int { portBase == 0 ? 0 : portBase + 2 }
+
     static func configuration(portBase: Int) -> String {
         let ports =
             portBase == 0 ? "any free ports" : "\(portBase), \(portBase + 1), \(portBase + 2)"
+        let httpPort = httpPort(portBase: portBase)
         return """
             # FusionBus. Every daemon reads its own section; --print-config shows what is in effect, and
             # --check-config says what is wrong. A value here yields to FUSION_<SECTION>_<FIELD> and to
@@ -54,6 +58,14 @@ enum StandardFiles {
             [scene]
             # idleSeconds = 1800
             # runSeconds = 7200
+
+            [gateway]
+            httpPort = \(httpPort)
+            # httpHost = "127.0.0.1"       # one address of this machine; others reach it through a TLS proxy, or
+            # tlsCertificateFile = ""      # with both files (PEM) it speaks TLS 1.3 itself; SIGHUP reads them again
+            # tlsKeyFile = ""
+            # trustedProxies = []          # whose X-Forwarded-For counts: ["10.0.0.0/8"]
+            # connectionsPerAddressMax = 1024   # raise it behind a proxy
 
             [echo]
             # textBytesMax = 65536

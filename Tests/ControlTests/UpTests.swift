@@ -33,7 +33,7 @@ struct UpTests {
             tool.machine.get(\.supervised) == [
                 [
                     "fusion-broker", "fusion-sandbox", "fusion-token", "fusion-verification",
-                    "fusion-smscode", "fusion-scene", "fusion-echo",
+                    "fusion-smscode", "fusion-scene", "fusion-gateway", "fusion-echo",
                 ]
             ])
         #expect(

@@ -16,7 +16,7 @@ BINARIES = pathlib.Path(os.environ.get("FUSION_BIN", ROOT / ".build/release"))
 # Seconds. Debug builds on a busy machine are slow; nothing waits longer than it must.
 PATIENCE = float(os.environ.get("FUSION_TEST_PATIENCE", "30"))
 
-DAEMONS = ["broker", "sandbox", "token", "verification", "smscode", "scene", "echo"]
+DAEMONS = ["broker", "sandbox", "token", "verification", "smscode", "scene", "gateway", "echo"]
 SERVICES_OF = {
     "sandbox": ["sandbox"],
     "token": ["token", "scheme", "key", "key.internal"],

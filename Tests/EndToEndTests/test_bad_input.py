@@ -10,7 +10,7 @@ import pytest
 import zmq
 
 from bus import CONTEXT, Bus, Refused, fresh_key, request
-from house import DAEMONS, ROOT, resident_bytes, until
+from house import DAEMONS, ROOT, SERVICES_OF, resident_bytes, until
 from play import fresh_number
 
 # What the broker may grow by over all of this file, in bytes: its pools, not what was thrown at it.
@@ -26,7 +26,7 @@ ERROR_CODES = {-32700, -32600, -32601, -32602, -32000}
 def target(own):
     """The daemons; at the end they are the same processes, and not much larger."""
     with Bus(own.ipc) as bus:
-        for daemon in DAEMONS[1:]:
+        for daemon in SERVICES_OF:
             bus.ping(daemon)
     pids = {daemon: own.pid(daemon) for daemon in DAEMONS}
     before = {daemon: resident_bytes(pid) for daemon, pid in pids.items()}
@@ -44,7 +44,7 @@ def good(target):
     """After each test every daemon still answers."""
     with Bus(target.ipc) as bus:
         yield bus
-        for daemon in DAEMONS[1:]:
+        for daemon in SERVICES_OF:
             assert bus.ping(daemon)["id"] == "1"
 
 

@@ -201,7 +201,7 @@ def test_ps_tells_what_runs(shared):
     instances = shared.run("ps")["instances"]
     assert {row["daemon"] for row in instances} >= {
         "fusion-broker", "fusion-token", "fusion-verification", "fusion-smscode", "fusion-scene",
-        "fusion-sandbox",
+        "fusion-sandbox", "fusion-gateway",
     }
     for row in instances:
         assert row["alive"] and row["answered"] and row["state"] == "ready", row

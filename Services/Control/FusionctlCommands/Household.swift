@@ -3,7 +3,8 @@ package enum Household {
     package struct Member: Sendable {
         /// The executable, which lies beside `fusionctl`.
         package let daemon: String
-        /// A service name of it that answers `ping`; nil for the broker.
+        /// A service name of it that answers `ping`; nil for the broker and
+        /// for daemons that serve nothing there.
         let service: String?
         /// Left out where `production = true`.
         package let isForDevelopment: Bool
@@ -16,10 +17,13 @@ package enum Household {
         Member(daemon: "fusion-verification", service: "verification", isForDevelopment: false),
         Member(daemon: "fusion-smscode", service: "smscode", isForDevelopment: false),
         Member(daemon: "fusion-scene", service: "scene", isForDevelopment: false),
+        Member(daemon: gateway, service: nil, isForDevelopment: false),
         Member(daemon: "fusion-echo", service: "echo", isForDevelopment: true),
     ]
 
     package static let broker = "fusion-broker"
+    /// It calls the bus and serves nothing there: it is ready when it listens.
+    package static let gateway = "fusion-gateway"
 
     static func service(of daemon: String) -> String? {
         members.first { $0.daemon == daemon }?.service

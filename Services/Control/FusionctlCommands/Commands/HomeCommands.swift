@@ -1,5 +1,6 @@
 import Bus
 import Effects
+import HTTPTypes
 import Messages
 import Primitives
 
@@ -121,7 +122,9 @@ enum HomeCommands {
     private static func answerTime(
         _ instance: RunningInstance, _ connection: Connection?, _ desk: Desk
     ) async -> Int64? {
-        guard instance.isAlive, let connection else { return nil }
+        guard instance.isAlive else { return nil }
+        if instance.daemon == Household.gateway { return await gatewayTime(instance, desk) }
+        guard let connection else { return nil }
         let name =
             instance.daemon == Household.broker
             ? Introspection.broker
@@ -132,6 +135,22 @@ enum HomeCommands {
         let introspection = Introspection(connection: connection, random: desk.machine.random)
         let answer = try? await introspection.ask(name, "ping", CallOptions(timeout: pingMax))
         return answer.map { _ in (pause.steadyNow() - began).wholeMilliseconds }
+    }
+}
+
+extension HomeCommands {
+    /// Of the instance whose address the home knows.
+    fileprivate static func gatewayTime(_ instance: RunningInstance, _ desk: Desk) async -> Int64? {
+        guard instance.instanceID == "1",
+            let address = desk.machine.endpoints(home: desk.home)?.http,
+            let http = try? desk.machine.http()
+        else { return nil }
+        let pause = desk.machine.pause
+        let began = pause.steadyNow()
+        let answer = try? await http.call(
+            HTTPCall("GET", "\(address)/healthz", timeout: pingMax))
+        guard answer?.isSuccess == true else { return nil }
+        return (pause.steadyNow() - began).wholeMilliseconds
     }
 }
 
