@@ -162,6 +162,18 @@ package struct Arguments: Sendable, Equatable {
         return value
     }
 
+    /// Comma-separated whole numbers.
+    func integers(_ option: String, in range: ClosedRange<Int>) throws(CommandFailure) -> [Int]? {
+        guard let words = list(option) else { return nil }
+        let numbers = words.compactMap { Int($0) }.filter(range.contains)
+        guard numbers.count == words.count, !numbers.isEmpty else {
+            throw CommandFailure(
+                "--\(option) takes numbers in \(range.lowerBound)…\(range.upperBound)",
+                next: "correct --\(option)", status: .usage)
+        }
+        return numbers
+    }
+
     /// Comma-separated.
     func list(_ option: String) -> [String]? {
         values[option].map { $0.split(separator: ",").map(String.init) }

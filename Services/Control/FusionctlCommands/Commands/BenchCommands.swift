@@ -1,8 +1,9 @@
 /// `bench …`: speed on this machine, as figures beside each other in one run.
 enum BenchCommands {
-    static let all = [bus, store]
+    static let all = [bus, store] + LoadBenchCommands.all
 
-    private static let out = CommandSyntax.Option.value("out", "FILE", "also save the JSON here")
+    static let outstandingMax = 1024
+    static let out = CommandSyntax.Option.value("out", "FILE", "also save the JSON here")
 
     private static let bus = Command(
         CommandSyntax(
@@ -14,15 +15,8 @@ enum BenchCommands {
             "client, broker and worker as processes of their own; opaque and JSON bodies")
     ) { arguments, desk in
         let seconds = try arguments.integer("seconds", in: 1...600) ?? 2
-        let outstanding = try (arguments.list("outstanding") ?? ["1", "16", "256"])
-            .map { text throws(CommandFailure) in
-                guard let count = Int(text), (1...1024).contains(count) else {
-                    throw CommandFailure(
-                        "--outstanding takes numbers in 1…1024", next: "--outstanding 1,16,256",
-                        status: .usage)
-                }
-                return count
-            }
+        let outstanding =
+            try arguments.integers("outstanding", in: 1...outstandingMax) ?? [1, 16, 256]
         let rows = try await desk.machine.benchBus(
             BusBenchPlan(seconds: Double(seconds), outstanding: outstanding), home: desk.home,
             progress: { desk.terminal.progress("bench: \($0)") })
@@ -42,7 +36,7 @@ enum BenchCommands {
         return try show("store", rows, arguments, desk)
     }
 
-    private static func show(
+    static func show(
         _ name: String, _ rows: [BenchRow], _ arguments: Arguments, _ desk: Desk
     ) throws(CommandFailure) -> ExitStatus {
         let items = rows.map { row in

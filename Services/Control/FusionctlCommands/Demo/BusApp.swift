@@ -7,6 +7,9 @@ struct BusApp: DemoApp {
     let bus: any BusCaller
     let keys: DemoKeys
 
+    /// Over the bus a start is asked at once: it says itself what is wrong with a token.
+    func checkSession(_ authToken: Secret<String>) async throws {}
+
     func start(
         _ authToken: Secret<String>, templateId: String, deviceId: String
     ) async throws -> SceneView {

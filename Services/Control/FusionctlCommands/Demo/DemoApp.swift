@@ -4,6 +4,8 @@ import Primitives
 
 /// The calls of an app on the phone, whatever carries them.
 protocol DemoApp: Sendable {
+    /// Whether the token is good, as the client SDK asks before it shows a page.
+    func checkSession(_ authToken: Secret<String>) async throws
     func start(
         _ authToken: Secret<String>, templateId: String, deviceId: String
     ) async throws -> SceneView

@@ -61,6 +61,7 @@ final class DemoPlay {
             try await logIn(boundNumber)
         }
         authToken = try await cast.appServer.fetchToken(boundNumber: boundNumber)
+        try await cast.app.checkSession(authToken)
         let view = try await cast.app.start(
             authToken, templateId: templateId, deviceId: "demo-\(Hex.encode(random.bytes(12)))")
         guard let key = view.runKey else { throw DemoSurprise("the start gave no run key") }

@@ -30,15 +30,16 @@ struct HTTPApp: DemoApp {
         self.keys = keys
     }
 
-    /// Asks first whether the token is good, as the client SDK does before it shows a page.
+    func checkSession(_ authToken: Secret<String>) async throws {
+        let _: Nothing = try await peer.get("/session", headers: Self.bearer(authToken))
+    }
+
     func start(
         _ authToken: Secret<String>, templateId: String, deviceId: String
     ) async throws -> SceneView {
-        let bearer = Self.bearer(authToken)
-        let _: Nothing = try await peer.get("/session", headers: bearer)
-        return try await peer.post(
+        try await peer.post(
             "/scenes", Start(templateId: templateId, deviceId: deviceId, locale: "en"),
-            headers: write(bearer))
+            headers: write(Self.bearer(authToken)))
     }
 
     func submit(_ input: NodeInput, _ place: DemoPlace) async throws -> SceneView {
