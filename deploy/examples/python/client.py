@@ -14,8 +14,16 @@ import zmq
 from peer import connect
 
 
+class Refused(RuntimeError):
+    """The bus or a service said no; `reason` is for programs, `message` for people."""
+
+    def __init__(self, error):
+        super().__init__(json.dumps(error, ensure_ascii=False))
+        self.reason, self.message = error.get("data", {}).get("reason", "unavailable"), error["message"]
+
+
 def call(socket, method, params, timeout_ms=5000):
-    """Returns the result; raises RuntimeError with the service's own words."""
+    """Returns the result; raises Refused with the service's own words, RuntimeError without an answer."""
     service = method.rpartition(".")[0] or method
     request = {"jsonrpc": "2.0", "id": uuid.uuid4().hex, "method": method, "params": params,
                "meta": {"timeoutMilliseconds": timeout_ms}}
@@ -26,7 +34,7 @@ def call(socket, method, params, timeout_ms=5000):
     _protocol, _service, body = socket.recv_multipart()
     reply = json.loads(body)
     if "error" in reply:
-        raise RuntimeError(json.dumps(reply["error"], ensure_ascii=False))
+        raise Refused(reply["error"])
     return reply["result"]
 
 
