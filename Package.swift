@@ -133,7 +133,9 @@ let package = Package(
             "Verification", "fusion-verification", daemon + ["Storage", "VerificationService"]),
         executable("SMSCode", "fusion-smscode", daemon + ["Storage", "SMSCodeService"]),
         executable("Scene", "fusion-scene", daemon + ["Storage", "SceneService"]),
-        executable("Gateway", "fusion-gateway", daemon + ["HTTPTypes", "GatewayService"]),
+        // Files of the gateway's pages as C arrays.
+        .target(name: "CPages", path: "Services/Gateway/CPages"),
+        executable("Gateway", "fusion-gateway", daemon + ["HTTPTypes", "GatewayService", "CPages"]),
         executable("Sandbox", "fusion-sandbox", daemon + ["SandboxService"]),
         executable("Echo", "fusion-echo", daemon + ["Storage", "EchoService"]),
         // A sample app over the client SDK.

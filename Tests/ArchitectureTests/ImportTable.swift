@@ -23,11 +23,12 @@ enum ImportTable {
             advice: "adapters know layers 0 to 2 and one C module; they meet in Wiring")
     }
 
-    private static func executable(_ service: String) -> Room {
+    /// - Parameter files: a C module of files that are part of the executable.
+    private static func executable(_ service: String, _ files: String? = nil) -> Room {
         Room(
             modules: [
                 "Primitives", "Effects", "Messages", "Bus", "Storage", "HTTPTypes", "Wiring",
-                "DaemonKit", service,
+                "DaemonKit", service, files ?? service,
             ],
             system: essentials, advice: "an executable only wires one service library")
     }
@@ -125,7 +126,7 @@ enum ImportTable {
         ("Services/Verification/fusion-verification", executable("VerificationService")),
         ("Services/SMSCode/fusion-smscode", executable("SMSCodeService")),
         ("Services/Scene/fusion-scene", executable("SceneService")),
-        ("Services/Gateway/fusion-gateway", executable("GatewayService")),
+        ("Services/Gateway/fusion-gateway", executable("GatewayService", "CPages")),
         ("Services/Sandbox/fusion-sandbox", executable("SandboxService")),
         ("Services/Echo/fusion-echo", executable("EchoService")),
         ("Services/Control/fusionctl", executable("FusionctlCommands")),

@@ -27,6 +27,12 @@ package struct GatewayConfiguration: DaemonConfiguration {
     /// `isv.ValidateFail` as the original does, false 200 with `VerifyResult` UNKNOWN as it documents.
     package var failedCheckIsError: Bool = true
 
+    /// Names under which the phone page may be reached beside this machine's own. It hands out auth
+    /// tokens to whoever reaches it. It is never there where `production` is true.
+    package var phonePageHosts: [String] = []
+    /// The scheme that the phone page plays; empty: the one that `fusionctl up` makes.
+    package var phonePageScheme: String = ""
+
     package init() {}
 
     package func problems() -> [String] {
@@ -42,6 +48,10 @@ package struct GatewayConfiguration: DaemonConfiguration {
             problems.append(
                 "webOrigins takes origins such as https://app.example, in lower case and without "
                     + "a slash at the end")
+        }
+        if !phonePageHosts.allSatisfy({ PhonePageGuard.host($0) == $0 }) {
+            problems.append(
+                "phonePageHosts takes host names in lower case, without port: demo.example")
         }
         if !(1...100_000).contains(connectionsMax) {
             problems.append("connectionsMax lies in 1…100000")

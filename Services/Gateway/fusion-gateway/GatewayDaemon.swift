@@ -1,3 +1,4 @@
+import CPages
 import Effects
 import GatewayService
 import Wiring
@@ -15,7 +16,7 @@ private func runGateway() -> Never {
 @Sendable private func makeGateway(
     _ configuration: GatewayConfiguration, _ parts: Parts
 ) throws -> [any DaemonPart] {
-    let edges: [any Edge] = [
+    var edges: [any Edge] = [
         try ClientAPI(
             bus: parts.bus, clock: parts.clock, pause: parts.pause,
             webOrigins: configuration.webOrigins),
@@ -24,6 +25,12 @@ private func runGateway() -> Never {
             configuration: configuration, bus: parts.bus, signer: parts.signer,
             metrics: parts.metrics, log: parts.log),
     ]
+    if !parts.isProduction {
+        edges.append(
+            try PhonePage(
+                bus: parts.bus, files: pageFiles(), hosts: configuration.phonePageHosts,
+                schemeCode: configuration.phonePageScheme, pause: parts.pause))
+    }
     guard let proxies = TrustedProxies(configuration.trustedProxies) else {
         throw WiringProblem("trustedProxies takes addresses and networks such as 10.0.0.0/8")
     }
@@ -31,6 +38,16 @@ private func runGateway() -> Never {
         edges: edges, proxies: proxies, random: parts.random, pause: parts.pause,
         metrics: parts.metrics, log: parts.log)
     return [try parts.httpServer(listening(configuration), gateway)]
+}
+
+/// Of the executable itself.
+private func pageFiles() -> [PhonePageFile] {
+    (0..<cpages_files_count()).map { index in
+        let file = cpages_file_at(index)
+        return PhonePageFile(
+            name: String(cString: file.name),
+            bytes: Array(UnsafeBufferPointer(start: file.bytes, count: file.count)))
+    }
 }
 
 private func listening(_ configuration: GatewayConfiguration) -> HTTPListening {

@@ -1,35 +1,29 @@
 /** Result codes of the client SDK: names, and how they are meant. */
 
-const NAMES = {
-  100001: "TemplateNotExist", 100002: "TemplateNotStart", 100003: "TemplateNotEnd",
-  100004: "TemplateEnd", 110005: "TemplateEndSuccess", 200001: "AuthNextNodeFail",
-  200002: "AuthNextNodeSuccess", 200003: "AuthCurrentNodeNotComplete",
-  300001: "TokenIsVerifying", 300002: "TokenValid", 300003: "TokenInvalid",
-  300004: "TokenUpdateTimeout", 300005: "TokenAnalyseFail", 300006: "TokenVerifyFail",
-  400001: "NumberAuthInitSuccess", 400002: "NumberAuthInitFail",
-  400003: "NumberAuthPresentSuccess", 400004: "NumberAuthPresentFail",
-  400005: "NumberAuthDisMiss", 400006: "NumberAuthGetTokenSuccess",
-  400007: "NumberAuthGetTokenFail", 410008: "NumberAuthGetTokenEvent",
-  410009: "NumberAuthOtherPhoneLoginClickEvent", 410010: "NumberAuthBackBtnClickEvent",
-  410011: "NumberAuthProtocolClickEvent", 410012: "NumberAuthAlertProtocolClickEvent",
-  500001: "VerifyCodeInitSuccess", 500002: "VerifyCodeInitFail",
-  500003: "VerifyCodeVerifyGetPhoneNum", 500004: "VerifyCodeAutoNumberShowFail",
-  500005: "VerifyCodeShowSuccess", 500006: "VerifyCodeShowFail",
-  500007: "VerifyCodeGetSuccess", 500008: "VerifyCodeGetFail", 500009: "VerifyCodeFrequency",
-  500010: "VerifyCodeRisk", 500011: "VerifyCodeVerifyPhoneGetTokenSuccess",
-  500012: "VerifyCodeVerifyPhoneGetTokenFail", 500013: "VerifyCodeGetTokenSuccess",
-  500014: "VerifyCodeGetTokenFail", 500015: "VerifyCodeAccuracyFail",
-  510001: "VerifyCodeDisMiss", 510002: "VerifyCodeSendClickEvent",
-  510003: "VerifyCodeSubmitClickEvent", 510004: "VerifyCodeBackClickEvent",
-  600001: "UpGoingInitSuccess", 600002: "UpGoingInitFail", 600003: "UpGoingShowSuccess",
-  600004: "UpGoingShowFail", 600005: "UpGoingSendSuccess", 600006: "UpGoingSendFail",
-  600007: "UpGoingGetTokenSuccess", 600008: "UpGoingGetTokenFail", 610001: "UpGoingDisMiss",
-  610002: "UpGoingSendClickEvent", 610003: "UpGoingAlreadySendClickEvent",
-  610004: "UpGoingBackClickEvent", 700001: "DeviceSecurityDetectionSafe",
-  700002: "DeviceSecurityDetectionFrequency", 700003: "DeviceSecurityDetectionRisk",
-  700004: "DeviceSecurityDetectionGetFail", 800001: "ErrorNoNetwork",
-  900003: "StartLoading", 900004: "EndLoading",
-};
+const NAMES = {};
+const name = (prefix, first, ...endings) => endings.forEach((ending, at) => {
+  NAMES[first + at] = prefix + ending;
+});
+
+name("Template", 100001, "NotExist", "NotStart", "NotEnd", "End");
+name("TemplateEnd", 110005, "Success");
+name("Auth", 200001, "NextNodeFail", "NextNodeSuccess", "CurrentNodeNotComplete");
+name("Token", 300001, "IsVerifying", "Valid", "Invalid", "UpdateTimeout", "AnalyseFail", "VerifyFail");
+name("NumberAuth", 400001, "InitSuccess", "InitFail", "PresentSuccess", "PresentFail", "DisMiss",
+  "GetTokenSuccess", "GetTokenFail");
+name("NumberAuth", 410008, "GetTokenEvent", "OtherPhoneLoginClickEvent", "BackBtnClickEvent",
+  "ProtocolClickEvent", "AlertProtocolClickEvent");
+name("VerifyCode", 500001, "InitSuccess", "InitFail", "VerifyGetPhoneNum", "AutoNumberShowFail",
+  "ShowSuccess", "ShowFail", "GetSuccess", "GetFail", "Frequency", "Risk",
+  "VerifyPhoneGetTokenSuccess", "VerifyPhoneGetTokenFail", "GetTokenSuccess", "GetTokenFail",
+  "AccuracyFail");
+name("VerifyCode", 510001, "DisMiss", "SendClickEvent", "SubmitClickEvent", "BackClickEvent");
+name("UpGoing", 600001, "InitSuccess", "InitFail", "ShowSuccess", "ShowFail", "SendSuccess",
+  "SendFail", "GetTokenSuccess", "GetTokenFail");
+name("UpGoing", 610001, "DisMiss", "SendClickEvent", "AlreadySendClickEvent", "BackClickEvent");
+name("DeviceSecurityDetection", 700001, "Safe", "Frequency", "Risk", "GetFail");
+name("", 800001, "ErrorNoNetwork");
+name("", 900003, "StartLoading", "EndLoading");
 
 export const codeName = (code) => NAMES[code] ?? null;
 
@@ -42,7 +36,7 @@ const VERIFY_FAILED = new Set([
 /** The first of a view's codes that says that the node failed. */
 export const failureAmong = (codes) => codes.find((code) => VERIFY_FAILED.has(code)) ?? null;
 
-const BAD = new Set([200001, 300003, 300004, 300005, 300006, 700002, 700003, 700004, 800001]);
+const BAD = new Set([200001, 300003, 700002, 700003, 700004, 800001]);
 const GOOD = new Set([110005, 300002, 400006, 500007, 500011, 500013, 600007, 700001]);
 
 /** good, bad or null. */

@@ -107,16 +107,7 @@ const night = {
   alertColor: "#1B2128", alertTitleColor: "#F2F5F8", alertContentColor: "#C3CCD6",
   alertButtonColor: "#2270DC", alertMaskColor: "#000000", alertMaskAlpha: 0.7,
 };
-const warm = {
-  navColor: "#FBF6EF", backgroundColor: "#FBF6EF", numberColor: "#3A2415", numberSize: 28,
-  sloganColor: "#6D5A4B", loginColor: "#B4431B", loginColorUnselected: "#B4431B",
-  loginColorHighlighted: "#9A3815", otherColor: "#FFFFFF", otherTextColor: "#3A2415",
-  loginHeight: 48, otherY: 382, privacyTextColor: "#6D5A4B", privacyLinkColor: "#9A3815",
-  alertCornerRadius: 20, alertButtonColor: "#B4431B", alertTitleColor: "#3A2415",
-  alertContentColor: "#6D5A4B",
-};
-
-export const PRESETS = { original: {}, night, warm };
+export const PRESETS = { original: {}, night };
 
 /** The whole model: defaults of the language, then what was chosen. */
 export function pageModel(chosen) {
@@ -145,8 +136,9 @@ export function parseModel(text) {
 /** Hands colours and lengths to the style sheet: `--m-loginColor`, `--m-loginY`, … */
 export function applyModel(node, model) {
   for (const [name, value] of Object.entries(model)) {
-    if (typeof value === "number" || (typeof value === "string" && COLOR.test(value))) {
-      node.style.setProperty(`--m-${name}`, String(value));
+    const isLength = typeof value === "number" && !["alertMaskAlpha", "alertPlace"].includes(name);
+    if (typeof value === "number" || COLOR.test(value)) {
+      node.style.setProperty(`--m-${name}`, isLength ? `${value}px` : String(value));
     }
   }
 }

@@ -1,7 +1,7 @@
 /** What stands beside the phone: guide, path, messages, events, daemons. */
 
 import { KINDS, codeName, tone as toneOf } from "./codes.js";
-import { byId, el, fill, icon, onLocale, t, time } from "./parts.js";
+import { byId, el, fill, hasText, icon, onLocale, t, time } from "./parts.js";
 
 const EVENTS_MAX = 200;
 const MESSAGES_MAX = 30;
@@ -214,7 +214,7 @@ export class Events {
       el("span", { class: `tag lane-${lane}`, text: t(`lane.${lane}`) }),
       el("p", { class: "event-words" },
         name ? el("span", { class: "code event-name", text: name }) : null,
-        node ? el("span", { class: "event-node", text: node in { numberAuth: 1, deviceRisk: 1, numberRisk: 1, smsCode: 1, upgoing: 1, splitter: 1, phoneScore: 1, graphic: 1 } ? t(`kind.${node}`) : node }) : null,
+        node ? el("span", { class: "event-node", text: hasText(`kind.${node}`) ? t(`kind.${node}`) : node }) : null,
         code ? el("span", { class: "code event-code", text: String(code) }) : null,
         label ? el("span", { class: "event-label", text: label }) : null,
         text ? el("span", { class: "event-text", text }) : null),

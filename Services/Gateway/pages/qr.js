@@ -1,12 +1,11 @@
 /**
- * QR codes (ISO/IEC 18004): byte mode, error correction M, versions 1 to 10, so at most 213 bytes.
+ * QR codes (ISO/IEC 18004): byte mode, error correction M, versions 1 to 6, so at most 106 bytes.
  * `qrMatrix(text)` gives rows of booleans, true = dark, without the quiet zone.
  */
 
 /** Per version: error-correction bytes of a block, number of blocks, all bytes. */
 const VERSIONS = [
-  [10, 1, 26], [16, 1, 44], [26, 1, 70], [18, 2, 100], [24, 2, 134],
-  [16, 4, 172], [18, 4, 196], [22, 4, 242], [22, 5, 292], [26, 5, 346],
+  [10, 1, 26], [16, 1, 44], [26, 1, 70], [18, 2, 100], [24, 2, 134], [16, 4, 172],
 ];
 
 const EXP = new Uint8Array(512);
@@ -21,8 +20,8 @@ const multiply = (a, b) => (a && b ? EXP[LOG[a] + LOG[b]] : 0);
 
 export function qrMatrix(text) {
   const data = new TextEncoder().encode(text);
-  const version = 1 + VERSIONS.findIndex(([correction, blocks, all], index) =>
-    all - correction * blocks >= data.length + (index < 9 ? 2 : 3));
+  const version = 1 + VERSIONS.findIndex(([correction, blocks, all]) =>
+    all - correction * blocks >= data.length + 2);
   if (version === 0) throw new RangeError("too long for a QR code");
   const grid = new Grid(version);
   grid.place(interleaved(dataBytes(data, version), version));
@@ -37,7 +36,7 @@ function dataBytes(data, version) {
     for (let bit = count - 1; bit >= 0; bit -= 1) bits.push((value >> bit) & 1);
   };
   push(4, 4);
-  push(data.length, version < 10 ? 8 : 16);
+  push(data.length, 8);
   for (const byte of data) push(byte, 8);
   push(0, Math.min(4, room * 8 - bits.length));
   while (bits.length % 8) bits.push(0);
@@ -49,24 +48,13 @@ function dataBytes(data, version) {
   return bytes;
 }
 
-/** Splits into blocks, adds their correction, and weaves them. */
+/** Splits into blocks of one length, adds their correction, and weaves them. */
 function interleaved(data, version) {
-  const [correction, count, all] = VERSIONS[version - 1];
-  const short = Math.floor(all / count) - correction;
-  const longer = all % count;
-  const blocks = [];
-  for (let index = 0, at = 0; index < count; index += 1) {
-    const length = short + (index >= count - longer ? 1 : 0);
-    blocks.push(data.slice(at, at + length));
-    at += length;
-  }
-  const corrections = blocks.map((block) => remainder(block, correction));
-  const woven = [];
-  for (let at = 0; at <= short; at += 1) {
-    for (const block of blocks) if (at < block.length) woven.push(block[at]);
-  }
-  for (let at = 0; at < correction; at += 1) for (const block of corrections) woven.push(block[at]);
-  return woven;
+  const [correction, count] = VERSIONS[version - 1];
+  const length = data.length / count;
+  const blocks = Array.from({ length: count }, (_, at) => data.slice(at * length, (at + 1) * length));
+  const weave = (parts) => parts[0].flatMap((_, at) => parts.map((part) => part[at]));
+  return [...weave(blocks), ...weave(blocks.map((block) => remainder(block, correction)))];
 }
 
 /** Reed-Solomon over GF(256), polynomial 0x11d. */
@@ -128,24 +116,15 @@ class Grid {
         }
       }
     }
-    const places = this.alignments();
-    places.forEach((x, i) => places.forEach((y, j) => {
-      const last = places.length - 1;
-      if ((i === 0 && j === 0) || (i === 0 && j === last) || (i === last && j === 0)) return;
+    if (version > 1) {
+      const middle = size - 7;
       for (let dy = -2; dy <= 2; dy += 1) {
         for (let dx = -2; dx <= 2; dx += 1) {
-          this.set(x + dx, y + dy, Math.max(Math.abs(dx), Math.abs(dy)) !== 1);
+          this.set(middle + dx, middle + dy, Math.max(Math.abs(dx), Math.abs(dy)) !== 1);
         }
       }
-    }));
+    }
     this.drawFormat(0);
-    if (version >= 7) this.drawVersion();
-  }
-
-  alignments() {
-    if (this.version === 1) return [];
-    const last = this.size - 7;
-    return this.version < 7 ? [6, last] : [6, (6 + last) / 2, last];
   }
 
   drawFormat(mask) {
@@ -162,19 +141,6 @@ class Grid {
     for (let at = 0; at < 8; at += 1) this.set(this.size - 1 - at, 8, bit(at));
     for (let at = 8; at < 15; at += 1) this.set(8, this.size - 15 + at, bit(at));
     this.set(8, this.size - 8, true);
-  }
-
-  drawVersion() {
-    let rest = this.version;
-    for (let bit = 0; bit < 12; bit += 1) rest = (rest << 1) ^ ((rest >> 11) * 0x1f25);
-    const bits = (this.version << 12) | rest;
-    for (let at = 0; at < 18; at += 1) {
-      const isDark = ((bits >> at) & 1) === 1;
-      const long = this.size - 11 + (at % 3);
-      const short = Math.floor(at / 3);
-      this.set(long, short, isDark);
-      this.set(short, long, isDark);
-    }
   }
 
   /** In pairs of columns from the right, up and down in turn. */

@@ -139,6 +139,14 @@ export class Scenes {
     }
   }
 
+  /** A listener: tells the click's codes, then acts. */
+  on(codes, work) {
+    return (...given) => this.act(() => {
+      codes.forEach((code) => this.log.event(code));
+      return work(...given);
+    });
+  }
+
   async trouble(error) {
     if (error instanceof ServerError) {
       this.log.server(`${error.status} ${error.code ?? error.message}`, "bad");
@@ -189,26 +197,20 @@ export class Scenes {
       const inner = [fetched.innerCode, fetched.carrierCode].filter(Boolean).join(" · ");
       return this.give({ failed: fetched.innerCode }, inner);
     }
-    this.carrierToken1 = fetched.carrierToken;
     this.phone.mount("numberAuth", this.oneClick(fetched));
     this.log.event(400003);
   }
 
   oneClick(fetched) {
-    const login = () => this.act(() => {
-      this.log.event(410008);
-      return this.give({ carrierToken: this.carrierToken1 });
-    });
     const screen = oneClickScreen({
       phone: this.phone, look: () => this.world.look, maskedNumber: fetched.maskedNumber,
-      carrier: fetched.carrier, onLogin: login,
-      onOther: () => this.act(() => { this.log.event(410009); return this.give({ otherLogin: true }); }),
-      onBack: () => this.act(() => { this.log.event(410010); this.log.event(400005); return this.stop(); }),
+      carrier: fetched.carrier, onLogin: this.on([410008], () => this.give({ carrierToken: fetched.carrierToken })),
+      onOther: this.on([410009], () => this.give({ otherLogin: true })),
+      onBack: this.on([410010, 400005], () => this.stop()),
       onUnchecked: () => {
         this.log.callback("onVerifyInterrupt", { text: t("toast.privacy") });
         this.phone.toast(t("toast.privacy"));
       },
-      onCheck: () => {},
       onProtocol: (name, url, isAlert) => {
         this.log.event(isAlert ? 410012 : 410011);
         this.log.callback("onProtocolClick", { text: name });
@@ -242,21 +244,16 @@ export class Scenes {
     const suggestion = node.numberInput !== "typed" ? ""
       : node.nodeId === COMPARED ? account ?? ""
       : this.halfwayDone ? this.world.otherNumber() : this.world.number();
-    this.sentTo = node.numberInput === "typed" ? null : account;
     this.phone.mount("smsCode", smsScreen({
       view: () => this.view, now: () => this.handler.auth.now(), number: suggestion,
       phase: () => (node.halfway ? "old" : this.halfwayDone ? "new" : null),
-      onSend: (number) => this.act(() => {
-        this.log.event(510002);
-        return this.give({ send: true, ...(number ? { number } : {}) });
-      }),
-      onCode: (code) => this.act(() => {
-        this.log.event(510003);
+      onSend: this.on([510002], (number) => this.give({ send: true, ...(number ? { number } : {}) })),
+      onCode: this.on([510003], (code) => {
         this.phone.hideBanner();
         return this.give({ code });
       }),
-      onInstead: () => this.act(() => this.goOn(false)),
-      onBack: () => this.act(() => { this.log.event(510004); this.log.event(510001); return this.stop(); }),
+      onInstead: this.on([], () => this.goOn(false)),
+      onBack: this.on([510004, 510001], () => this.stop()),
     }));
     this.log.event(500005);
   }
@@ -266,19 +263,15 @@ export class Scenes {
     this.phone.mount("upgoing", upgoingScreen({
       view: () => this.view, now: () => this.handler.auth.now(), sender: () => this.world.number(),
       onOpen: () => this.log.event(610002),
-      onSimulate: (text, receiver) => this.act(async () => {
-        this.log.event(610002);
+      onSimulate: this.on([610002], async (text, receiver) => {
         const sender = this.world.number();
         this.world.sentByPhone({ sender, receiver, text });
         const { matched } = await server.sendMobileOriginated(sender, receiver, text);
         this.phone.toast(t(matched ? "up.sentNow" : "up.notMatched"), matched ? "good" : "bad");
       }),
-      onSent: () => this.act(() => {
-        this.log.event(610003);
-        return this.mask ? this.judge(this.view.node, this.mask) : this.give({ sent: true });
-      }),
-      onGiveUp: () => this.act(() => this.goOn(false)),
-      onBack: () => this.act(() => { this.log.event(610004); this.log.event(610001); return this.stop(); }),
+      onSent: this.on([610003], () => (this.mask ? this.judge(this.view.node, this.mask) : this.give({ sent: true }))),
+      onGiveUp: this.on([], () => this.goOn(false)),
+      onBack: this.on([610004, 610001], () => this.stop()),
       onCopy: (value) => navigator.clipboard?.writeText(value)
         .then(() => this.phone.toast(t("copied"), "good"), () => {}),
     }));
@@ -289,7 +282,6 @@ export class Scenes {
 
   async give(input, inner = null) {
     const { node } = this.view;
-    const hadCode = node.expiresAtMilliseconds;
     const view = await this.run.input(input);
     const failure = failureAmong(view.resultCodes);
     if (view.maskToken) return this.won(node, view);
@@ -298,7 +290,6 @@ export class Scenes {
     if (!input.send) return;
     if (view.node?.delivery === "queued") this.phone.toast(t("sms.queued"));
     this.phone.current.focusCode?.();
-    if (hadCode && view.reason) this.log.event(500009);
   }
 
   async won(node, view) {

@@ -2,7 +2,6 @@
 
 import { drawing, el, icon, masked, t } from "./parts.js";
 import { countdown, minutes, navBar } from "./phone.js";
-import { qrMatrix } from "./qr.js";
 
 /** Only a first look: the services parse numbers. */
 const NUMBER = /^\+?[0-9][0-9 ()-]{5,20}$/;
@@ -202,6 +201,8 @@ export function upgoingScreen({ view, now, sender, onOpen, onSimulate, onSent, o
     const { text, receivingNumber } = view().node.upgoing;
     const link = `sms:${receivingNumber.replace(/[^+0-9]/g, "")}?body=${encodeURIComponent(text)}`;
     const note = el("p", { class: "quiet life", id: "up-note", role: "status" });
+    const qr = el("div", { class: "qr" });
+    drawQR(qr, link);
     const done = el("button", { type: "button", class: "wide primary", id: "up-done", text: t("up.done"), on: { click: onSent } });
     const root = el("div", { class: "page upgoing" }, navBar("", onBack),
       el("div", { class: "page-body" },
@@ -213,7 +214,7 @@ export function upgoingScreen({ view, now, sender, onOpen, onSimulate, onSent, o
           icon("send"), t("up.simulate", { number: masked(sender()) })),
         done, note,
         el("div", { class: "scan" },
-          qrCode(link),
+          qr,
           el("div", {}, el("p", { class: "quiet", text: t("up.scan") }),
             el("a", { class: "text-button", id: "up-link", href: link, text: t("up.open"), on: { click: onOpen } }))),
         el("button", { type: "button", class: "text-button", id: "up-give-up", text: t("up.giveUp"), on: { click: onGiveUp } })));
@@ -243,15 +244,13 @@ function slipRow(label, value, id, onCopy) {
 }
 
 /** Always dark on light, with its quiet zone: cameras read it in any theme. */
-function qrCode(text) {
+async function drawQR(place, text) {
+  const { qrMatrix } = await import("./qr.js");
   const rows = qrMatrix(text);
   const quiet = 4;
   let path = "";
   rows.forEach((row, y) => row.forEach((isDark, x) => {
     if (isDark) path += `M${x + quiet} ${y + quiet}h1v1h-1z`;
   }));
-  const svg = drawing(path, rows.length + 2 * quiet, t("up.qr"));
-  svg.setAttribute("class", "qr");
-  svg.setAttribute("shape-rendering", "crispEdges");
-  return svg;
+  place.replaceChildren(drawing(path, rows.length + 2 * quiet, t("up.qr")));
 }

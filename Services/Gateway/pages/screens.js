@@ -36,7 +36,7 @@ export function homeScreen({ account, onPick }) {
 }
 
 /** The number-authentication page, drawn from its page model alone. */
-export function oneClickScreen({ look, maskedNumber, carrier, onLogin, onOther, onBack, onProtocol, onUnchecked, onCheck, phone }) {
+export function oneClickScreen({ look, maskedNumber, carrier, onLogin, onOther, onBack, onProtocol, onUnchecked, phone }) {
   let isAgreed = null;
   return () => {
     const model = pageModel(look());
@@ -50,7 +50,6 @@ export function oneClickScreen({ look, maskedNumber, carrier, onLogin, onOther, 
     box.addEventListener("change", () => {
       isAgreed = box.checked;
       mark();
-      onCheck(isAgreed);
     });
     mark();
     login.addEventListener("click", () => {

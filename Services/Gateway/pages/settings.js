@@ -160,7 +160,6 @@ export class LookPanel {
         this.color("loginColor", "look.button", ["loginColorUnselected", "loginColorHighlighted"]),
         this.color("backgroundColor", "look.background", ["navColor"]),
         this.color("numberColor", "look.numberColor")),
-      this.range("numberSize", "look.numberSize", 18, 36),
       toggle("look-checked", "look.checked", model.checkBoxChecked, (on) => this.set({ checkBoxChecked: on })),
       toggle("look-alert", "look.alertShown", model.alertShown, (on) => this.set({ alertShown: on })),
       more);
@@ -191,15 +190,6 @@ export class LookPanel {
       this.set(change);
     });
     return el("label", { class: "swatch" }, input, el("span", { text: t(label) }));
-  }
-
-  range(name, label, low, high) {
-    const id = `look-${name}`;
-    return el("p", { class: "field" }, el("label", { for: id, text: t(label) }),
-      el("input", {
-        type: "range", id, min: low, max: high, value: pageModel(this.world.look)[name],
-        on: { input: (event) => this.set({ [name]: Number(event.target.value) }) },
-      }));
   }
 }
 
