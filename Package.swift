@@ -125,7 +125,7 @@ let package = Package(
             [
                 "Primitives", "Effects", "Messages", "Bus", "Storage", "Majordomo",
                 "ZeroMQTransport", "SQLiteStorage", "Cryptography", "PhoneNumbers", "DaemonKit",
-                "Broker", "HTTPTypes", "HTTPServer", "HTTPClient",
+                "TokenKeys", "Broker", "HTTPTypes", "HTTPServer", "HTTPClient",
             ]),
         executable("Broker", "fusion-broker", daemon + ["Broker"]),
         executable("Token", "fusion-token", daemon + ["Storage", "TokenService"]),

@@ -6,6 +6,7 @@ import PhoneNumbers
 import Primitives
 import SQLiteStorage
 package import Storage
+import TokenKeys
 
 /// What a service is built from: the adapters of this process, chosen by its configuration and its
 /// home. A service's `makeService` takes what it needs and names the purpose of every key.
@@ -62,7 +63,14 @@ package struct Parts: Sendable {
 
     package var signer: any TokenSigner { SodiumSigner() }
     package var authenticator: any MessageAuthenticator { SodiumAuthenticator() }
+    /// For signatures of others.
+    package var foreignSignatures: any SignatureVerifier { GnuTLSVerifier() }
     package func phoneNumbers() -> any PhoneNumberParser { LibPhoneNumberParser() }
+
+    /// Bytes of a file that the configuration names; a relative path begins at the home.
+    package func file(_ path: String) throws -> [UInt8] {
+        try TextFile.read(path.hasPrefix("/") ? path : "\(context.home.path)/\(path)")
+    }
 
     // MARK: Store
 

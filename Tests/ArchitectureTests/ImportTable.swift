@@ -115,7 +115,8 @@ enum ImportTable {
             Room(
                 modules: [
                     "Primitives", "Effects", "Messages", "Bus", "Storage", "Majordomo",
-                    "ZeroMQTransport", "SQLiteStorage", "Cryptography", "PhoneNumbers", "DaemonKit",
+                    "ZeroMQTransport", "SQLiteStorage", "Cryptography", "PhoneNumbers", "TokenKeys",
+                    "DaemonKit",
                     "Broker", "HTTPTypes", "HTTPServer", "HTTPClient",
                 ],
                 system: ["FoundationEssentials", "Glibc"],

@@ -12,8 +12,8 @@ package struct Fusionctl: Sendable {
 
     static let commands: [Command] =
         HomeCommands.all + CallCommands.all + SchemeCommands.all + KeyCommands.all
-        + TokenCommands.all + SMSCommands.all + DemoCommands.all + IntrospectionCommands.all
-        + SceneCommands.all + SchemaCommands.all + BenchCommands.all
+        + TokenCommands.all + SMSCommands.all + SandboxCommands.all + DemoCommands.all
+        + IntrospectionCommands.all + SceneCommands.all + SchemaCommands.all + BenchCommands.all
 
     /// - Parameter words: the command line without the program's name.
     package func run(_ words: [String]) async -> ExitStatus {

@@ -103,11 +103,13 @@ package struct Gateway: HTTPHandler {
             traceID: given?.traceID ?? random.bytes(16), spanID: random.bytes(8),
             isSampled: given?.isSampled ?? true)
         let client = proxies.client(of: head)
+        let correlators = head.headers.values("x-correlator")
         let origins = head.headers.values("origin")
         return RequestScope(
             requestID: Self.uuid(random.bytes(16)), trace: trace,
             clientAddressText: client.address, isSecure: client.isSecure,
-            origin: origins.count == 1 ? origins.first : nil)
+            origin: origins.count == 1 ? origins.first : nil,
+            correlator: correlators.isEmpty ? nil : correlators.joined(separator: ", "))
     }
 
     /// Version 4 (RFC 9562 §5.4), upper case as the callers of our oldest API expect it.

@@ -26,6 +26,9 @@ package struct GatewayConfiguration: DaemonConfiguration {
     /// CheckSmsVerifyCode of the dypnsapi edge on a wrong code: true answers HTTP 400
     /// `isv.ValidateFail` as the original does, false 200 with `VerifyResult` UNKNOWN as it documents.
     package var failedCheckIsError: Bool = true
+    /// Whose access tokens the CAMARA APIs take. Where `production` is false, those of the sandbox
+    /// beside them.
+    package var camaraIssuers: [CamaraIssuer] = []
 
     /// Names under which the phone page may be reached beside this machine's own. It hands out auth
     /// tokens to whoever reaches it. It is never there where `production` is true.
@@ -63,6 +66,6 @@ package struct GatewayConfiguration: DaemonConfiguration {
         if !(4_096...1_048_576).contains(headBytesMax) {
             problems.append("headBytesMax lies in 4096…1048576")
         }
-        return problems
+        return problems + camaraProblems()
     }
 }

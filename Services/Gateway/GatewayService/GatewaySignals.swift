@@ -13,4 +13,9 @@ enum GatewaySignals {
     static let status = "http.status"
     static let milliseconds = "http.milliseconds"
     static let trace = "trace.id"
+
+    /// Label: result, `ok` or an `AccessTokenProblem`.
+    static let accessTokens = "camara_access_tokens"
+    static let file = "file"
+    static let reason = "reason"
 }

@@ -16,12 +16,14 @@ package struct RequestScope: Sendable {
     package let isSecure: Bool
     /// The page that a browser sends for (RFC 6454 §7); nil without one, or with several.
     package let origin: String?
+    /// The caller's own word for the request, `x-correlator` as it came; nil without one.
+    package let correlator: String?
     /// Values of the path's names.
     package internal(set) var path: [String: String] = [:]
 
     package init(
         requestID: String, trace: TraceParent, clientAddressText: String? = nil,
-        isSecure: Bool = false, origin: String? = nil
+        isSecure: Bool = false, origin: String? = nil, correlator: String? = nil
     ) {
         self.requestID = requestID
         self.trace = trace
@@ -29,6 +31,7 @@ package struct RequestScope: Sendable {
         clientAddress = clientAddressText.flatMap { ClientAddress($0) }
         self.isSecure = isSecure
         self.origin = origin
+        self.correlator = correlator
     }
 
     /// For a call to the bus as part of this request.

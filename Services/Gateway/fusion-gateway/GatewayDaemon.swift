@@ -1,4 +1,5 @@
 import CPages
+import DaemonKit
 import Effects
 import GatewayService
 import Wiring
@@ -20,6 +21,7 @@ private func runGateway() -> Never {
         try ClientAPI(
             bus: parts.bus, clock: parts.clock, pause: parts.pause,
             webOrigins: configuration.webOrigins),
+        try camara(configuration, parts),
         OperationsEdge(bus: parts.bus, pause: parts.pause, metrics: parts.metrics),
         DypnsapiEdge(
             configuration: configuration, bus: parts.bus, signer: parts.signer,
@@ -48,6 +50,24 @@ private func pageFiles() -> [PhonePageFile] {
             name: String(cString: file.name),
             bytes: Array(UnsafeBufferPointer(start: file.bytes, count: file.count)))
     }
+}
+
+/// Access tokens of configured issuers, and of the sandbox where there may be one.
+private func camara(
+    _ configuration: GatewayConfiguration, _ parts: Parts
+) throws -> CamaraEdge {
+    let issuers = try CamaraIssuers(
+        configuration.camaraIssuers, sandbox: parts.isProduction ? nil : parts.bus,
+        pause: parts.pause, log: parts.log
+    ) { try parts.file($0) }
+    parts.context.hooks.onReload("camara issuers") { try issuers.reload() }
+    return CamaraEdge(
+        bus: parts.bus,
+        tokens: AccessTokenVerifier(
+            issuers: issuers.issuers, signer: parts.signer, foreign: parts.foreignSignatures,
+            clock: parts.clock),
+        phoneNumbers: parts.phoneNumbers(), signer: parts.signer, pause: parts.pause,
+        metrics: parts.metrics)
 }
 
 private func listening(_ configuration: GatewayConfiguration) -> HTTPListening {
