@@ -324,7 +324,7 @@ struct DypnsapiRefusalTests {
         expect(await world.send(made), 400, "MissingSchemeCode")
     }
 
-    @Test("another method, path, framing or size has an answer of this surface")
+    @Test("F049 another method, path, framing or size has an answer of this surface")
     func edges() async throws {
         let world = try world()
         func ask(_ method: String, _ path: String) async -> DypnsapiReply {

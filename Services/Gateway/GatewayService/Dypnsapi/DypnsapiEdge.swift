@@ -41,7 +41,7 @@ package struct DypnsapiEdge: Edge {
                 DypnsapiError(
                     405, DypnsapiError.unsupportedMethod.code,
                     DypnsapiError.unsupportedMethod.message, recommend: "Use POST or GET.")
-            case .badRequest: DypnsapiError.malformed
+            case .badRequest: DypnsapiError.unreadable
             case .bodyTooLarge:
                 DypnsapiError(
                     413, DypnsapiError.tooLarge.code, DypnsapiError.tooLarge.message,

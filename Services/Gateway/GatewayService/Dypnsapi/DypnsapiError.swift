@@ -124,6 +124,10 @@ extension DypnsapiError {
     static let malformed = Self(
         400, "InvalidParameter", "The parameters are not well formed.",
         recommend: "Percent-encode UTF-8; at most 256 parameters.")
+    /// Most often a client library was given `http://host:port`, which it sends as `Host`.
+    static let unreadable = Self(
+        400, "InvalidParameter", "The head of the request is not valid HTTP.",
+        recommend: "Give the endpoint as HOST:PORT and the protocol apart from it.")
     static let tooLarge = Self(
         400, "InvalidParameter.TooLarge", "The parameters are too large.",
         recommend: "Send less than 64 KiB.")
