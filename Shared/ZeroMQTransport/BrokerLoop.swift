@@ -2,6 +2,7 @@ import CZeroMQ
 import Glibc
 import Majordomo
 import Primitives
+import Synchronization
 
 /// What the outside tells the broker's thread.
 enum BrokerControl: Sendable {
@@ -45,6 +46,7 @@ struct BrokerLoop: ~Copyable {
     private let frames: UnsafeMutableBufferPointer<Int32>
     private let userIDName: UnsafeMutablePointer<CChar>?
     private var knownCallers = 0
+    private var policyRevision: UInt64 = 0
     private var peersFull: Int64 = 0
     private var drain: (until: SteadyTime, done: @Sendable () -> Void)?
     private var nextReportAt = SteadyTime(microseconds: 0)
@@ -134,6 +136,8 @@ struct BrokerLoop: ~Copyable {
             : BrokerInput(FrameViews(rebasing: views[..<count]))
         let caller = callerNumber(count)
         let payload = keepBody(input, count)
+        // Here and not between rounds: what was sent after a reload is judged by the new policy.
+        adoptPolicy(now)
         let peer = RoutingID(
             UnsafeRawBufferPointer(start: zmq_msg_data(routing), count: zmq_msg_size(routing)))
         machine.receive(input, payload: payload, from: peer, caller: caller, now: now)
@@ -235,11 +239,7 @@ struct BrokerLoop: ~Copyable {
         }
         for control in controls {
             switch control {
-            case .reload:
-                let grants = shared.admissions.grants()
-                knownCallers = max(knownCallers, grants.count)
-                machine.replaceGrants(grants, now: now)
-                perform(now)
+            case .reload: adoptPolicy(now)
             case .drain(let until, let done):
                 machine.drain()
                 drain = (until, done)
@@ -250,6 +250,16 @@ struct BrokerLoop: ~Copyable {
             }
         }
         return nil
+    }
+
+    private mutating func adoptPolicy(_ now: SteadyTime) {
+        let revision = shared.admissions.revision.load(ordering: .acquiring)
+        guard revision != policyRevision else { return }
+        policyRevision = revision
+        let grants = shared.admissions.grants()
+        knownCallers = max(knownCallers, grants.count)
+        machine.replaceGrants(grants, now: now)
+        perform(now)
     }
 
     private mutating func report(_ now: SteadyTime) {

@@ -2,6 +2,7 @@ import CZeroMQ
 import Glibc
 import Majordomo
 import Primitives
+import Synchronization
 
 /// Who has been let in, by the number that goes to the broker thread in each message's `User-Id`.
 ///
@@ -28,10 +29,15 @@ final class Admissions: Sendable {
     }
 
     private let state: Lock<State>
+    /// Raised when the policy is replaced: cheap to look at before every message.
+    let revision = Atomic<UInt64>(0)
 
     init(_ policy: BrokerPolicy) { state = Lock(State(policy: policy)) }
 
-    func replace(_ policy: BrokerPolicy) { state.withLock { $0.policy = policy } }
+    func replace(_ policy: BrokerPolicy) {
+        state.withLock { $0.policy = policy }
+        revision.wrappingAdd(1, ordering: .releasing)
+    }
 
     /// Grants of everybody let in so far, by number, as the policy says now.
     func grants() -> [BrokerGrant?] {

@@ -38,7 +38,7 @@ struct BusOverSocketsTests {
             let thread = try SocketThread(bus.context)
             defer { thread.stop() }
             let link = ZeroMQLink([bus.tcp(.generate())], thread: thread)
-            let reply = await link.call("echo", [1], milliseconds: 2_000)
+            let reply = await link.call("echo", [1], milliseconds: 10_000)
             #expect(reply.status == .notAllowed)
         }
         #expect(bus.server.refusedCount > 0)

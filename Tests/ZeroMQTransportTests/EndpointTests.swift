@@ -60,7 +60,7 @@ struct EndpointTests {
         let server = try BrokerServer.start(settings, context: TestContext.context)
         let thread = try SocketThread(TestContext.context)
         let link = ZeroMQLink([BrokerEndpoint(address: server.ipcEndpoint ?? "")], thread: thread)
-        #expect(await link.call("mmi.service", [], milliseconds: 2_000).status == .notAllowed)
+        #expect(await link.call("mmi.service", [], milliseconds: 10_000).status == .notAllowed)
         thread.stop()
         server.stop()
     }
