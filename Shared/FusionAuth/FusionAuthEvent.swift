@@ -35,7 +35,7 @@ public struct FusionAuthEvent: Hashable, Sendable, CustomStringConvertible {
         nodeId: String = "", reason: String? = nil, error: FusionAuthError? = nil
     ) {
         self.resultCode = resultCode
-        self.resultMsg = resultMsg ?? error?.message ?? resultCode.name
+        self.resultMsg = resultMsg ?? error?.message ?? resultCode.sentence
         self.templateId = templateId
         self.nodeId = nodeId
         self.reason = reason ?? error?.code

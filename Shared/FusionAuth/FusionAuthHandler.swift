@@ -6,8 +6,8 @@ public import Foundation
 /// delegate. A call that comes at the wrong time changes nothing and says so by its code.
 public final class FusionAuthHandler: Sendable {
     public static let sdkVersion = "0.1.0"
-    /// Token updates at a time: one that hangs must not block the next.
-    private static let tokenUpdatesMax = 2
+    /// Token updates that wait at a time: one that hangs must not block the next.
+    private static let tokenUpdatesMax = 4
 
     public struct Options: Sendable {
         /// A stable id of this installation. Without one, device risk fails (700004).
@@ -42,12 +42,10 @@ public final class FusionAuthHandler: Sendable {
         token: FusionAuthToken?, schemeCode: String, transport: any FusionAuthTransport,
         options: Options = Options()
     ) {
-        let name = "fusion-auth"
         var around = FusionAuthSurroundings(
             transport: transport, pause: SystemPause(),
-            callbacks: options.callbackQueue ?? SystemEffects.queue("\(name).callbacks"),
-            tokenUpdates: SystemEffects.queue(
-                "\(name).token", concurrent: Self.tokenUpdatesMax))
+            callbacks: options.callbackQueue ?? SystemEffects.callbackQueue(),
+            tokenUpdates: ThreadExecutor(threadsMax: Self.tokenUpdatesMax))
         around.carrier = options.carrier
         around.composer = options.composer
         var settings = FusionAuthMachine.Settings(

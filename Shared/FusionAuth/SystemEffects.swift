@@ -21,13 +21,37 @@ extension OperationQueue: CallbackExecutor {
     package func run(_ work: @escaping @Sendable () -> Void) { addOperation(work) }
 }
 
+/// A thread for each piece of work, for work that may wait. What is handed over while `threadsMax`
+/// of them wait already is not done.
+package final class ThreadExecutor: CallbackExecutor {
+    private let threadsMax: Int
+    private let running = Guarded(0)
+
+    package init(threadsMax: Int) { self.threadsMax = threadsMax }
+
+    package func run(_ work: @escaping @Sendable () -> Void) {
+        let isFree = running.with { count in
+            guard count < threadsMax else { return false }
+            count += 1
+            return true
+        }
+        guard isFree else { return }
+        let thread = Thread { [running] in
+            work()
+            running.with { $0 -= 1 }
+        }
+        thread.name = "fusion-auth.token"
+        thread.start()
+    }
+}
+
 enum SystemEffects {
     static func keyPrefix() -> String { "sdk-\(UUID().uuidString.lowercased())" }
 
-    static func queue(_ name: String, concurrent: Int = 1) -> OperationQueue {
+    static func callbackQueue() -> OperationQueue {
         let queue = OperationQueue()
-        queue.name = name
-        queue.maxConcurrentOperationCount = concurrent
+        queue.name = "fusion-auth.callbacks"
+        queue.maxConcurrentOperationCount = 1
         return queue
     }
 }

@@ -27,16 +27,29 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
 }
 
 /// For callbacks that must return what only comes later. Never on the main thread.
-enum Blocking {
-    static func wait<Value: Sendable>(_ work: @escaping @Sendable () async -> Value?) -> Value? {
-        let found = Locked<Value?>(nil)
-        let operation = BlockOperation {}
-        Task {
-            let value = await work()
-            found.with { $0 = value }
-            OperationQueue().addOperation(operation)
+final class Blocking<Value: Sendable>: @unchecked Sendable {
+    private let condition = NSCondition()
+    private var value: Value??
+
+    static func wait(_ work: @escaping @Sendable () async -> Value?) -> Value? {
+        let blocking = Blocking()
+        Task { blocking.set(await work()) }
+        return blocking.get()
+    }
+
+    private func set(_ value: Value?) {
+        condition.lock()
+        defer { condition.unlock() }
+        self.value = .some(value)
+        condition.signal()
+    }
+
+    private func get() -> Value? {
+        condition.lock()
+        defer { condition.unlock() }
+        while true {
+            if let value { return value }
+            condition.wait()
         }
-        operation.waitUntilFinished()
-        return found.with { $0 }
     }
 }
