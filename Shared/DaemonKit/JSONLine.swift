@@ -40,6 +40,12 @@ struct JSONLine {
 
     static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
+        // Nearly every text of a log: short, and as it stands.
+        if text.utf8.count <= textBytesMax, text.utf8.allSatisfy(isPlain) {
+            bytes.append(contentsOf: text.utf8)
+            bytes.append(UInt8(ascii: "\""))
+            return
+        }
         var left = textBytesMax
         for scalar in text.unicodeScalars {
             let encoded = UTF8.encode(scalar).map(Array.init) ?? []
@@ -57,6 +63,10 @@ struct JSONLine {
             }
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        (0x20...0x7e).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
     private static func escape(_ value: UInt32) -> String {

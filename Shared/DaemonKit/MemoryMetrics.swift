@@ -27,19 +27,19 @@ package final class MemoryMetrics: Metrics {
     }
 
     package func add(_ amount: Int64, to counter: String, labels: [(String, String)]) {
-        update(counter, labels) { series in
-            guard case .counter(let sum) = series ?? .counter(0) else { return series }
-            return .counter(sum.addingReportingOverflow(amount).partialValue)
+        update(counter, labels, from: .counter(0)) { series in
+            guard case .counter(let sum) = series else { return }
+            series = .counter(sum.addingReportingOverflow(amount).partialValue)
         }
     }
 
     package func observe(_ value: Double, in distribution: String, labels: [(String, String)]) {
-        update(distribution, labels) { series in
-            guard case .distribution(var known) = series ?? .distribution(Distribution()) else {
-                return series
-            }
+        update(distribution, labels, from: .distribution(Distribution())) { series in
+            guard case .distribution(var known) = series else { return }
+            // Taken out, so that its counts are not copied.
+            series = .counter(0)
             known.add(value)
-            return .distribution(known)
+            series = .distribution(known)
         }
     }
 
@@ -59,25 +59,43 @@ package final class MemoryMetrics: Metrics {
     }
 
     private func update(
-        _ name: String, _ labels: [(String, String)], _ change: (Series?) -> Series?
+        _ name: String, _ labels: [(String, String)], from first: @autoclosure () -> Series,
+        _ change: (inout Series) -> Void
     ) {
         let key = Self.key(name, labels)
         state.withLock { state in
-            if state.series[key] == nil, state.series.count >= seriesCountMax {
+            if let index = state.series.index(forKey: key) {
+                change(&state.series.values[index])
+            } else if state.series.count >= seriesCountMax {
                 state.droppedCount += 1
-                return
+            } else {
+                var series = first()
+                change(&series)
+                state.series[key] = series
             }
-            state.series[key] = change(state.series[key])
         }
     }
 
     /// `name{a="b",c="d"}`, as text expositions write it.
     static func key(_ name: String, _ labels: [(String, String)]) -> String {
         guard !labels.isEmpty else { return name }
-        let pairs = labels.map {
-            "\($0.0)=\"\($0.1.filter { $0 != "\"" && $0 != "\\" && $0 != "\n" })\""
+        var key = name
+        for (index, label) in labels.enumerated() {
+            key += index == 0 ? "{" : ","
+            key += label.0
+            key += "=\""
+            key += label.1.utf8.contains(where: isUnfit) ? fit(label.1) : label.1
+            key += "\""
         }
-        return "\(name){\(pairs.joined(separator: ","))}"
+        return key + "}"
+    }
+
+    private static func fit(_ value: String) -> String {
+        String(decoding: value.utf8.filter { !isUnfit($0) }, as: UTF8.self)
+    }
+
+    private static func isUnfit(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "\n")
     }
 }
 

@@ -48,15 +48,22 @@ func timestampText(_ instant: WallTime) -> String {
     }
     var parts = tm()
     gmtime_r(&seconds, &parts)
-    func padded(_ number: Int, _ width: Int) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(0, width - text.count)) + text
+    var text: [UInt8] = []
+    text.reserveCapacity(24)
+    func add(_ number: Int, _ width: Int, then mark: Unicode.Scalar) {
+        var divisor = width == 4 ? 1000 : width == 3 ? 100 : 10
+        while divisor > 0 {
+            text.append(UInt8(ascii: "0") + UInt8(number / divisor % 10))
+            divisor /= 10
+        }
+        text.append(UInt8(ascii: mark))
     }
-    let date = [
-        padded(Int(parts.tm_year) + 1900, 4), padded(Int(parts.tm_mon) + 1, 2),
-        padded(Int(parts.tm_mday), 2),
-    ]
-    let time = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { padded(Int($0), 2) }
-    return date.joined(separator: "-") + "T" + time.joined(separator: ":")
-        + "." + padded(Int(rest), 3) + "Z"
+    add(Int(parts.tm_year) + 1900, 4, then: "-")
+    add(Int(parts.tm_mon) + 1, 2, then: "-")
+    add(Int(parts.tm_mday), 2, then: "T")
+    add(Int(parts.tm_hour), 2, then: ":")
+    add(Int(parts.tm_min), 2, then: ":")
+    add(Int(parts.tm_sec), 2, then: ".")
+    add(Int(rest), 3, then: "Z")
+    return String(decoding: text, as: UTF8.self)
 }

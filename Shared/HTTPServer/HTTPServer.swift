@@ -70,9 +70,8 @@ package final class HTTPServer: DaemonPart {
             plan.connections_max = UInt32(settings.connectionsMax)
             plan.connections_per_address_max = UInt32(settings.connectionsPerAddressMax)
             plan.idle_seconds = UInt32(settings.idleSeconds)
-            // Beside the head's bytes: the library's own record of each field and of each part of
-            // a query, and the head of the answer.
-            plan.memory_bytes = settings.headBytesMax * 2
+            // Zeroed for each request, so not larger than it must be.
+            plan.memory_bytes = settings.headBytesMax + settings.recordBytesMax
             plan.identity = identity
             plan.priorities = priorities
             // The library's thread inherits what is blocked here.

@@ -15,6 +15,9 @@ package struct HTTPServerSettings: Sendable {
     /// Request line and fields, without the empty line. More is answered 431, or 414 when not even
     /// the target ends.
     package var headBytesMax = 32 * 1024
+    /// Beside the head's bytes: the library's record of each field and of each part of a query, and
+    /// the head of the answer. A head with very many of them is refused earlier.
+    package var recordBytesMax = 8 * 1024
     /// A request has arrived, and an answer that is no stream is taken, within so long, however
     /// steadily its bytes drip; else the connection is closed.
     package var transferMax = Duration.seconds(30)

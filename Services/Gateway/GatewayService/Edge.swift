@@ -68,8 +68,9 @@ package struct PathPattern: Sendable, Hashable {
 
     /// The values by name, decoded; nil when the path does not fit.
     /// A slash inside a value must be escaped; an empty segment fits nothing.
-    package func match(_ path: some StringProtocol) -> [String: String]? {
-        let segments = Self.segments(path)
+    package func match(_ path: String) -> [String: String]? { match(Self.segments(path)) }
+
+    func match(_ segments: [Substring]) -> [String: String]? {
         guard segments.count == parts.count else { return nil }
         var values: [String: String] = [:]
         for (part, segment) in zip(parts, segments) {
@@ -86,10 +87,31 @@ package struct PathPattern: Sendable, Hashable {
         return values
     }
 
-    /// `/` and the empty path have none; `/a/` has an empty one at its end.
-    static func segments(_ path: some StringProtocol) -> [String] {
-        let text = path.hasPrefix("/") ? String(path.dropFirst()) : String(path)
-        guard !text.isEmpty else { return [] }
-        return text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    var segmentsCount: Int { parts.count }
+
+    /// The whole path where no part of it is a name.
+    var literal: String? {
+        var text = ""
+        for part in parts {
+            guard case .literal(let segment) = part else { return nil }
+            text += "/\(segment)"
+        }
+        return text.isEmpty ? "/" : text
     }
+
+    /// `/` and the empty path have none; `/a/` has an empty one at its end.
+    static func segments(_ path: String) -> [Substring] {
+        let bytes = path.utf8.first == slash ? path.utf8.dropFirst() : path.utf8[...]
+        guard !bytes.isEmpty else { return [] }
+        return bytes.split(separator: slash, omittingEmptySubsequences: false).map {
+            Substring($0)
+        }
+    }
+
+    /// How many `segments` has, of a path that begins with a slash.
+    static func segmentsCount(_ path: String) -> Int {
+        path.utf8.count < 2 ? 0 : path.utf8.count { $0 == slash }
+    }
+
+    private static let slash = UInt8(ascii: "/")
 }

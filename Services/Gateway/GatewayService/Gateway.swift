@@ -5,11 +5,9 @@ import Primitives
 /// The shell around the edges: finds the route, gives a request its ids, counts and logs it, and adds
 /// what every answer has. It holds no state.
 package struct Gateway: HTTPHandler {
-    private typealias Candidate = (route: Route, values: [String: String])
-
     /// Longest prefix first.
     private let speakers: [(prefix: String, edge: any Edge)]
-    private let routes: [Route]
+    private let routes: RouteTable
     private let proxies: TrustedProxies
     private let random: any RandomSource
     private let pause: any Pause
@@ -24,7 +22,7 @@ package struct Gateway: HTTPHandler {
         speakers = edges.flatMap { edge in edge.prefixes.map { ($0, edge) } }
             .sorted { $0.0.utf8.count > $1.0.utf8.count }
         precondition(speakers.last?.prefix == "/", "some edge speaks for every path")
-        routes = edges.flatMap(\.routes)
+        routes = RouteTable(edges.flatMap(\.routes))
         self.proxies = proxies
         self.random = random
         self.pause = pause
@@ -33,14 +31,14 @@ package struct Gateway: HTTPHandler {
     }
 
     package func bodyBytesMax(_ head: HTTPRequestHead) -> Int {
-        let fitting = candidates(head.path).first { $0.route.method == head.method }
+        let fitting = routes.candidates(head.path).first { $0.route.method == head.method }
         return fitting?.route.bodyBytesMax ?? Route.bodyBytesMaxDefault
     }
 
     package func answer(_ request: HTTPRequest) async -> HTTPResponse {
         let began = pause.steadyNow()
         var scope = scope(of: request.head)
-        let candidates = candidates(request.path)
+        let candidates = routes.candidates(request.path)
         var response: HTTPResponse
         var name = GatewaySignals.noRoute
         if let chosen = candidates.first(where: { $0.route.method == routed(request.method) }) {
@@ -84,10 +82,6 @@ package struct Gateway: HTTPHandler {
         prefix == "/" || path == prefix || path.hasPrefix(prefix + "/")
     }
 
-    private func candidates(_ path: String) -> [Candidate] {
-        routes.compactMap { route in route.pattern.match(path).map { (route, $0) } }
-    }
-
     /// HEAD is answered as GET; the server leaves the body out (RFC 9110 §9.3.2).
     private func routed(_ method: String) -> String { method == "HEAD" ? "GET" : method }
 
@@ -117,15 +111,17 @@ package struct Gateway: HTTPHandler {
         var bytes = random
         bytes[6] = bytes[6] & 0x0f | 0x40
         bytes[8] = bytes[8] & 0x3f | 0x80
-        let hex = Hex.encode(bytes).uppercased()
-        var parts: [Substring] = []
-        var rest = hex[...]
-        for length in [8, 4, 4, 4, 12] {
-            parts.append(rest.prefix(length))
-            rest = rest.dropFirst(length)
+        var text: [UInt8] = []
+        text.reserveCapacity(36)
+        for (index, byte) in bytes.enumerated() {
+            if [4, 6, 8, 10].contains(index) { text.append(UInt8(ascii: "-")) }
+            text.append(hexDigits[Int(byte >> 4)])
+            text.append(hexDigits[Int(byte & 15)])
         }
-        return parts.joined(separator: "-")
+        return String(decoding: text, as: UTF8.self)
     }
+
+    private static let hexDigits = Array("0123456789ABCDEF".utf8)
 
     private func finish(_ response: inout HTTPResponse, _ scope: RequestScope) {
         response.headers.set("X-Request-Id", scope.requestID)

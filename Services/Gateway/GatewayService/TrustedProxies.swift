@@ -17,7 +17,7 @@ package struct TrustedProxies: Sendable, Hashable {
     }
 
     package func contains(_ address: String) -> Bool {
-        guard let bits = IPAddress(address) else { return false }
+        guard !networks.isEmpty, let bits = IPAddress(address) else { return false }
         return networks.contains { $0.contains(bits) }
     }
 
