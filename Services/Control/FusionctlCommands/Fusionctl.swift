@@ -97,7 +97,7 @@ package struct Fusionctl: Sendable {
         var table = Table(["", ""])
         for option in syntax.options {
             table.add([
-                "  --\(option.name)" + (option.value.map { " \($0)" } ?? ""), option.help,
+                "  --\(option.name)\(option.valueText)", option.help,
             ])
         }
         return "\(syntax.usage)\n\(syntax.summary)\n\n\(table.text)"
