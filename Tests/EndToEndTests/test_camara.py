@@ -9,9 +9,11 @@ import signal
 import threading
 import time
 
+import hypothesis
 import libfaketime
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from hypothesis import strategies
 
 from bus import Bus
 from camara import (
@@ -615,6 +617,31 @@ def test_refusals_of_the_gateway_are_of_the_standard_too(desk):
     for kind in ["text/plain", "application/xml", "application/json; charset=latin1"]:
         answer = client.ask("POST", SEND, token, raw="{}", headers={"Content-Type": kind})
         refused(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
+
+
+TEXTS = strategies.text(max_size=40)
+JSON = strategies.recursive(
+    strategies.none() | strategies.booleans() | strategies.integers() | strategies.floats() | TEXTS,
+    lambda inner: strategies.lists(inner, max_size=3)
+    | strategies.dictionaries(
+        TEXTS | strategies.sampled_from(
+            ["phoneNumber", "message", "hashedPhoneNumber", "authenticationId", "code"]),
+        inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize("path", [SEND, VALIDATE, VERIFY])
+def test_odd_bodies_are_no_fault_of_ours(desk, path):
+    token = desk.mint("send-validate,verify", "--number", fresh_number())
+
+    @hypothesis.settings(max_examples=150, deadline=None, derandomize=True, database=None)
+    @hypothesis.given(JSON.map(json.dumps) | strategies.text(max_size=60))
+    def ask(body):
+        answer = desk.client.ask("POST", path, token, raw=body.encode(errors="surrogatepass"))
+        assert answer.status_code in (400, 404), answer.text
+
+    ask()
 
 
 @pytest.mark.parametrize("correlator", ["a b", "a,b", "(x)", "a" * 257, '"'])

@@ -128,6 +128,16 @@ struct JSONWebKeySetTests {
         #expect(asked() == 3)
     }
 
+    @Test("the sandbox is an issuer only where there may be one")
+    func production() throws {
+        func names(_ bus: FakeBus?) throws -> [String] {
+            try CamaraIssuers([], sandbox: bus, pause: ManualClock(), log: .silent) { _ in [] }
+                .issuers.map(\.name)
+        }
+        #expect(try names(nil).isEmpty)
+        #expect(try names(FakeBus()) == [SandboxIssuer.issuer])
+    }
+
     @Test("issuers are configured completely, once each, with one claim for the device")
     func configuration() throws {
         var issuer = CamaraIssuer()

@@ -114,7 +114,7 @@ package final class House: Sendable {
             clock: world.clock, pause: world.clock, random: random,
             bus: LinkCaller(
                 link: world.bus.link(as: servicePrincipal), pause: world.clock, random: random),
-            phoneNumbers: parser, signer: FakeSigner(random: random), configuration: configuration)
+            phoneNumbers: parser, signer: FakeSigner(), configuration: configuration)
         let worker = BusWorker(
             sandbox.handlers,
             identity: BusWorker.Identity(
