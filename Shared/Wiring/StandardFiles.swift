@@ -67,8 +67,9 @@ enum StandardFiles {
             # trustedProxies = []          # whose X-Forwarded-For counts: ["10.0.0.0/8"]
             # connectionsPerAddressMax = 1024   # raise it behind a proxy
             # Whose access tokens the CAMARA APIs take; the gateway's README has every field.
-            # camaraIssuers = [{ issuer = "https://idp.example", jwksFile = "etc/idp.jwks", owner = "acme",
-            #                    schemeCode = "FA…", numberClaim = "phone_number" }]
+            # camaraIssuers = [
+            #   { issuer = "https://idp.example", jwksFile = "etc/idp.jwks", owner = "acme", schemeCode = "FA…" },
+            # ]
 
             [echo]
             # textBytesMax = 65536
