@@ -81,6 +81,16 @@ class Load:
     def by(self, instance, since):
         return [at for at, id in list(self.answers) if id == instance and at >= since]
 
+    def shares(self, count):
+        """How many of the last `count` answers each of the two instances gave."""
+        last = [id for _, id in list(self.answers)[-count:]]
+        return [last.count(id) for id in ("1", "2")]
+
+    def is_fair(self, count):
+        # On a busy machine an instance may get no time for a moment; not for the whole patience.
+        shares = self.shares(count)
+        return sum(shares) == count and min(shares) > count / 5
+
 
 @pytest.mark.parametrize(
     "daemon, service", [(daemon, names[0]) for daemon, names in SERVICES_OF.items()
@@ -94,9 +104,7 @@ def test_an_instance_takes_its_share_and_gives_it_back(own, daemon, service):
         until(lambda: load.by("2", began), f"{service}@2 to answer", SHARE_SECONDS)
         # Its share: about half of the calls, and every one of its names serves.
         mark = time.monotonic()
-        until(lambda: len(load.by("2", mark)) + len(load.by("1", mark)) >= 200, "200 calls")
-        shares = [len(load.by(id, mark)) for id in ("1", "2")]
-        assert min(shares) > sum(shares) / 5, shares
+        until(lambda: load.is_fair(200), lambda: f"a fair share of 200 calls: {load.shares(200)}")
         with Bus(own.ipc) as bus:
             for name in SERVICES_OF[daemon]:
                 assert bus.ping(f"{name}@2")["id"] == "2"
