@@ -23,7 +23,7 @@ const EVENT_BYTES_MAX = 64 * 1024;
 export class FusionAuthError extends Error {
   /**
    * @param {object} problem - `code` is stable (`cooldown`, `pass_not_on_record`, …); `no_network`
-   *   and `bad_answer` are made here. `retryAfterMilliseconds` is 0 where waiting does not help.
+   *   and `bad_answer` are made here.
    */
   constructor({ status = 0, title, detail, code, field, retryAfterMilliseconds, requestId }) {
     super(detail || title || code || "the gateway did not answer");

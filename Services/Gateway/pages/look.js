@@ -21,8 +21,9 @@ const words = (value) => ({
 const one = (value, ...allowed) => ({
   value, check: (it) => allowed.includes(it), takes: allowed.join(", "),
 });
-const list = (value, count, check, takes) => ({
-  value, check: (it) => Array.isArray(it) && it.length <= count && it.every(check), takes,
+const list = (value, check, takes) => ({
+  value, check: (it) => Array.isArray(it) && it.length <= 4 && it.every(check),
+  takes: `at most 4 of ${takes}`,
 });
 const isText = (it) => typeof it === "string" && it.length <= TEXT_LENGTH_MAX;
 const isAgreement = (it) => it !== null && typeof it === "object" && isText(it.name)
@@ -30,7 +31,7 @@ const isAgreement = (it) => it !== null && typeof it === "object" && isText(it.n
 
 /** Texts are made anew for each language; null stands for that. */
 const properties = () => ({
-  supportedOrientations: list(["portrait"], 3, (it) => ["portrait", "landscape"].includes(it), "portrait, landscape"),
+  supportedOrientations: list(["portrait"], (it) => ["portrait", "landscape"].includes(it), "portrait, landscape"),
   presentDirection: one("bottom", "bottom", "top", "left", "right"),
   keepsPageOnDismissal: flag(false),
   navTitle: words(t("look.navTitle")),
@@ -64,11 +65,11 @@ const properties = () => ({
   privacyAgreements: list([
     { name: t("look.terms"), url: "https://example.com/terms" },
     { name: t("look.privacy"), url: "https://example.com/privacy" },
-  ], 4, isAgreement, "at most 4 of {name, url}"),
+  ], isAgreement, "{name, url}"),
   privacyOperatorIndex: number(2, 0, 4),
   privacyBefore: words(t("look.before")),
-  privacyConnectors: list([t("look.comma"), t("look.and")], 4, isText, "at most 4 texts"),
-  privacyOperatorMarks: list(["", ""], 2, isText, "two texts"),
+  privacyConnectors: list([t("look.comma"), t("look.and")], isText, "texts"),
+  privacyOperatorMarks: list(["", ""], isText, "texts"),
   privacyTextColor: color("#555555"),
   privacyLinkColor: color("#0058B0"),
   privacyTextSize: number(14, 10, 18),

@@ -210,14 +210,14 @@ export class Events {
 
   row({ lane, name, code, node, text, tone, at, isHead }) {
     const label = code ? codeName(code) : null;
-    return el("div", { class: `event ${tone ?? ""} ${isHead ? "head" : ""}` },
+    return el("div", { class: `event ${isHead ? "head" : ""}` },
       el("span", { class: `tag lane-${lane}`, text: t(`lane.${lane}`) }),
       el("p", { class: "event-words" },
         name ? el("span", { class: "code event-name", text: name }) : null,
         node ? el("span", { class: "event-node", text: hasText(`kind.${node}`) ? t(`kind.${node}`) : node }) : null,
-        code ? el("span", { class: "code event-code", text: String(code) }) : null,
+        code ? el("span", { class: `code ${tone ?? ""}`, text: String(code) }) : null,
         label ? el("span", { class: "event-label", text: label }) : null,
-        text ? el("span", { class: "event-text", text }) : null),
+        text ? el("span", { class: `event-text ${lane === "server" ? tone : ""}`, text }) : null),
       el("time", { class: "code", text: time(at) }));
   }
 }

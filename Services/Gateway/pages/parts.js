@@ -27,28 +27,19 @@ const ICONS = {
   phone: "M8 2.5h8a1.5 1.5 0 0 1 1.5 1.5v16a1.5 1.5 0 0 1-1.5 1.5H8A1.5 1.5 0 0 1 6.5 20V4A1.5 1.5 0 0 1 8 2.5zM11 18.5h2",
 };
 
-export function icon(name) {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("viewBox", "0 0 24 24");
-  svg.setAttribute("class", `icon icon-${name}`);
-  svg.setAttribute("aria-hidden", "true");
-  const path = document.createElementNS(SVG, "path");
-  path.setAttribute("d", ICONS[name]);
-  svg.append(path);
-  return svg;
-}
-
-/** A drawing of one path, for assistive technology an image with a name. */
-export function drawing(path, size, label) {
+/** A drawing of one path. */
+export function drawing(path, size, properties) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", `0 0 ${size} ${size}`);
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", label);
+  for (const [name, value] of Object.entries(properties)) svg.setAttribute(name, value);
   const shape = document.createElementNS(SVG, "path");
   shape.setAttribute("d", path);
   svg.append(shape);
   return svg;
 }
+
+export const icon = (name) =>
+  drawing(ICONS[name], 24, { class: `icon icon-${name}`, "aria-hidden": "true" });
 
 /**
  * Makes an element. `on` holds listeners; `text` becomes textContent; a property that is false or

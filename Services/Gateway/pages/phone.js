@@ -74,12 +74,11 @@ export class Phone {
   }
 
   /** A dialog over the screen, which cannot be reached meanwhile. */
-  show(dialog, { onClose } = {}) {
+  show(dialog) {
     this.opener = document.activeElement;
     this.veil.replaceChildren(dialog);
     this.veil.hidden = false;
     this.stage.inert = true;
-    this.onClose = onClose;
     dialog.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
       event.stopPropagation();
@@ -94,8 +93,6 @@ export class Phone {
     this.veil.replaceChildren();
     this.stage.inert = false;
     if (this.opener?.isConnected) this.opener.focus({ preventScroll: true });
-    this.onClose?.();
-    this.onClose = null;
   }
 
   /** An SMS has come: slides in from above, as phones show it. */
@@ -151,13 +148,9 @@ export function navBar(title, onBack) {
 
 /** Counts down to an instant of the server; `show(secondsLeft)` once a second until it is there. */
 export function countdown(until, now, show) {
-  let timer = null;
-  const tick = () => {
-    const left = Math.max(0, Math.ceil((until() - now()) / 1000));
-    show(left);
-  };
+  const tick = () => show(Math.max(0, Math.ceil((until() - now()) / 1000)));
   tick();
-  timer = setInterval(tick, 500);
+  const timer = setInterval(tick, 500);
   return () => clearInterval(timer);
 }
 

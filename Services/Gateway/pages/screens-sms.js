@@ -22,7 +22,6 @@ export function smsScreen({ view, now, number, phase, onSend, onCode, onInstead,
     const root = el("div", { class: "page sms" }, navBar("", onBack),
       el("div", { class: "page-body" }, title, text, numberForm.root, codeForm.root,
         el("button", { type: "button", class: "text-button", id: "instead", text: t("sms.instead"), on: { click: onInstead } })));
-    const stops = [codeForm.stop];
 
     function isWaitingForCode() {
       return Boolean(view().node?.expiresAtMilliseconds) && !state.isChanging;
@@ -124,12 +123,11 @@ export function smsScreen({ view, now, number, phase, onSend, onCode, onInstead,
         say("");
         await onCode(input.value);
       }
-      const stop = countdown(() => 0, now, () => tick());
-      function tick() {
+      const stop = countdown(() => view().node?.expiresAtMilliseconds ?? 0, now, tick);
+      function tick(seconds) {
         const node = view().node;
         if (!node?.expiresAtMilliseconds) return;
-        const lives = Math.max(0, Math.ceil((node.expiresAtMilliseconds - now()) / 1000));
-        const lifeText = lives ? t("sms.expires", { time: minutes(lives) }) : t("sms.expired");
+        const lifeText = seconds ? t("sms.expires", { time: minutes(seconds) }) : t("sms.expired");
         if (life.textContent !== lifeText) life.textContent = lifeText;
         const waits = Math.max(0, Math.ceil(((node.resendAtMilliseconds ?? 0) - now()) / 1000));
         const label = waits ? t("sms.resendIn", { seconds: waits }) : t("sms.resend");
@@ -142,7 +140,7 @@ export function smsScreen({ view, now, number, phase, onSend, onCode, onInstead,
           const key = `sms.left.${node.sendsLeft}`;
           left.textContent = node.sendsLeft === undefined ? ""
             : node.sendsLeft < 2 ? t(key) : t("sms.left", { count: node.sendsLeft });
-          tick();
+          tick(Math.max(0, Math.ceil((node.expiresAtMilliseconds - now()) / 1000)));
         },
       };
     }
@@ -172,7 +170,7 @@ export function smsScreen({ view, now, number, phase, onSend, onCode, onInstead,
       },
       leave() {
         otp.abort();
-        stops.forEach((stop) => stop());
+        codeForm.stop();
       },
     };
   };
@@ -227,7 +225,6 @@ export function upgoingScreen({ view, now, sender, onOpen, onSimulate, onSent, o
     });
     return {
       root,
-      update() {},
       say(message) {
         note.dataset.kept = "true";
         note.setAttribute("aria-live", "polite");
@@ -252,5 +249,5 @@ async function drawQR(place, text) {
   rows.forEach((row, y) => row.forEach((isDark, x) => {
     if (isDark) path += `M${x + quiet} ${y + quiet}h1v1h-1z`;
   }));
-  place.replaceChildren(drawing(path, rows.length + 2 * quiet, t("up.qr")));
+  place.replaceChildren(drawing(path, rows.length + 2 * quiet, { role: "img", "aria-label": t("up.qr") }));
 }

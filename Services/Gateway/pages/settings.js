@@ -44,7 +44,7 @@ export class SIMPanel {
         : null,
       choice("sim-carrier", "sim.carrier", CARRIERS.map((it) => [it, t(`carrier.${it}`)]), sim.carrier, (carrier) => this.set({ carrier })),
       choice("sim-carrier-fault", "sim.fault", SIM_FAULTS.map((it) => [it, t(`simFault.${it}`)]), sim.fault, (fault) => this.set({ fault })),
-      choice("sms-fault", "sim.smsFault", SMS_FAULTS.map((it) => [it, t(`smsFault.${it}`)]), sim.smsFault, (fault) => this.setSMSFault(fault)),
+      choice("sim-sms-fault", "sim.smsFault", SMS_FAULTS.map((it) => [it, t(`smsFault.${it}`)]), sim.smsFault, (fault) => this.setSMSFault(fault)),
       choice("account", "sim.account", [...accounts.map((it) => [it, it]), ["", t("sim.account.none")]], account ?? "", (number) => this.world.store(number || null)));
   }
 
@@ -152,8 +152,8 @@ export class LookPanel {
     fill(this.place,
       el("div", { class: "presets", role: "group", "aria-label": t("look.preset") },
         Object.keys(PRESETS).map((name) => el("button", {
-          type: "button", class: `button small`, "data-preset": name, text: t(`look.${name}`),
-          "aria-pressed": String(JSON.stringify(this.world.look) === JSON.stringify(PRESETS[name])),
+          type: "button", class: "button small", "data-preset": name, text: t(`look.${name}`),
+          "aria-pressed": this.isPreset(name),
           on: { click: () => this.choose(name) },
         }))),
       el("div", { class: "swatches" },
@@ -163,6 +163,10 @@ export class LookPanel {
       toggle("look-checked", "look.checked", model.checkBoxChecked, (on) => this.set({ checkBoxChecked: on })),
       toggle("look-alert", "look.alertShown", model.alertShown, (on) => this.set({ alertShown: on })),
       more);
+  }
+
+  isPreset(name) {
+    return String(JSON.stringify(this.world.look) === JSON.stringify(PRESETS[name]));
   }
 
   choose(name) {
@@ -178,7 +182,7 @@ export class LookPanel {
     const text = byId("look-json");
     text.value = JSON.stringify(pageModel(this.world.look), null, 1);
     for (const button of this.place.querySelectorAll("[data-preset]")) {
-      button.setAttribute("aria-pressed", String(JSON.stringify(this.world.look) === JSON.stringify(PRESETS[button.dataset.preset])));
+      button.setAttribute("aria-pressed", this.isPreset(button.dataset.preset));
     }
   }
 
@@ -222,9 +226,7 @@ export function makeTools({ onTheme }) {
   draw();
 }
 
-function group(label, buttons) {
-  return el("div", { class: "choice", role: "group", "aria-label": label }, buttons);
-}
+const group = (label, buttons) => el("div", { class: "choice", role: "group", "aria-label": label }, buttons);
 
 function pressable(content, properties, onPress) {
   return el("button", { type: "button", ...properties, on: { click: onPress } }, content);

@@ -43,7 +43,7 @@ struct PhonePageFiles: Sendable {
     /// nil: there is no such file. The page itself has another path.
     func file(_ name: String, _ request: HTTPRequest) -> HTTPResponse? {
         guard name != Self.page, let entry = entries[name] else { return nil }
-        return PhonePageHeaders.file(answer(entry, request))
+        return answer(entry, request)
     }
 
     private func answer(_ entry: Entry, _ request: HTTPRequest) -> HTTPResponse {
@@ -52,7 +52,10 @@ struct PhonePageFiles: Sendable {
         let isKnown = known.contains { $0 == entry.tag || $0 == "W/\(entry.tag)" || $0 == "*" }
         var response = HTTPResponse(
             status: isKnown ? 304 : 200,
-            headers: ["ETag": entry.tag, "Cache-Control": "no-cache"],
+            headers: [
+                "ETag": entry.tag, "Cache-Control": "no-cache",
+                "Cross-Origin-Resource-Policy": "same-origin",
+            ],
             body: .bytes(isKnown ? [] : entry.bytes))
         if !isKnown { response.headers.set("Content-Type", entry.type) }
         return response
@@ -97,12 +100,6 @@ enum PhonePageHeaders {
         if response.headers["cache-control"] == nil {
             response.headers.set("Cache-Control", "no-store")
         }
-        return response
-    }
-
-    static func file(_ response: HTTPResponse) -> HTTPResponse {
-        var response = response
-        response.headers.set("Cross-Origin-Resource-Policy", "same-origin")
         return response
     }
 }
