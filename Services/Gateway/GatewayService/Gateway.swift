@@ -92,15 +92,17 @@ package struct Gateway: HTTPHandler {
     // MARK: Ids, headers, signals
 
     private func scope(of head: HTTPRequestHead) -> RequestScope {
+        // One draw for all three: request id, span, and trace where none was given.
+        let bytes = random.bytes(40)
         let given = head.headers["traceparent"].flatMap { TraceParent($0.trimmedSpaces) }
         let trace = TraceParent(
-            traceID: given?.traceID ?? random.bytes(16), spanID: random.bytes(8),
+            traceID: given?.traceID ?? Array(bytes[24...]), spanID: Array(bytes[16..<24]),
             isSampled: given?.isSampled ?? true)
         let client = proxies.client(of: head)
         let correlators = head.headers.values("x-correlator")
         let origins = head.headers.values("origin")
         return RequestScope(
-            requestID: Self.uuid(random.bytes(16)), trace: trace,
+            requestID: Self.uuid(bytes), trace: trace,
             clientAddressText: client.address, isSecure: client.isSecure,
             origin: origins.count == 1 ? origins.first : nil,
             correlator: correlators.isEmpty ? nil : correlators.joined(separator: ", "))
@@ -108,7 +110,7 @@ package struct Gateway: HTTPHandler {
 
     /// Version 4 (RFC 9562 §5.4), upper case as the callers of our oldest API expect it.
     private static func uuid(_ random: [UInt8]) -> String {
-        var bytes = random
+        var bytes = Array(random.prefix(16))
         bytes[6] = bytes[6] & 0x0f | 0x40
         bytes[8] = bytes[8] & 0x3f | 0x80
         var text: [UInt8] = []

@@ -9,7 +9,9 @@ package struct RequestScope: Sendable {
     /// The caller's trace, or a new one; the span is ours.
     package let trace: TraceParent
     /// Where the request came from, behind the proxies that are trusted. nil when it cannot be read.
-    package let clientAddress: ClientAddress?
+    package var clientAddress: ClientAddress? {
+        clientAddressText.flatMap { ClientAddress($0) }
+    }
     /// The text of that address.
     package let clientAddressText: String?
     /// TLS here, or at a trusted proxy.
@@ -28,7 +30,6 @@ package struct RequestScope: Sendable {
         self.requestID = requestID
         self.trace = trace
         self.clientAddressText = clientAddressText
-        clientAddress = clientAddressText.flatMap { ClientAddress($0) }
         self.isSecure = isSecure
         self.origin = origin
         self.correlator = correlator
