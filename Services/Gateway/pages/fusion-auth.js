@@ -91,7 +91,7 @@ export class FusionAuth {
    * once; a refused token is replaced.
    */
   async call(method, path, { body, runKey, idempotencyKey, signal } = {}) {
-    const key = method === "POST" ? idempotencyKey ?? crypto.randomUUID() : undefined;
+    const key = method === "POST" ? idempotencyKey ?? randomKey() : undefined;
     let renewals = 0;
     let refused = null;
     for (let attempt = 1; ; ) {
@@ -271,6 +271,12 @@ async function problem(response) {
     retryAfterMilliseconds: seconds * 1000, title: response.statusText, ...facts,
     status: response.status,
   });
+}
+
+/** 128 bits in hex. crypto.randomUUID is there on secure origins only. */
+export function randomKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function backoff(attempt) {

@@ -31,7 +31,8 @@ const isAgreement = (it) => it !== null && typeof it === "object" && isText(it.n
 
 /** Texts are made anew for each language; null stands for that. */
 const properties = () => ({
-  supportedOrientations: list(["portrait"], (it) => ["portrait", "landscape"].includes(it), "portrait, landscape"),
+  supportedOrientations: list(
+    ["portrait"], (it) => ["portrait", "landscape"].includes(it), "portrait, landscape"),
   presentDirection: one("bottom", "bottom", "top", "left", "right"),
   keepsPageOnDismissal: flag(false),
   navTitle: words(t("look.navTitle")),

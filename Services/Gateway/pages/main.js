@@ -1,6 +1,7 @@
 /** Puts phone and panels together, and asks the sandbox and the daemons what is new. */
 
 import { server } from "./app-server.js";
+import { randomKey } from "./fusion-auth.js";
 import { Daemons, Events, Guide, Messages, Path, codeIn } from "./panels.js";
 import { PRESETS } from "./look.js";
 import { byId, memory, setLocale, t } from "./parts.js";
@@ -15,14 +16,15 @@ const IDLE_MS = 4000;
 const BUSY_FOR_MS = 15_000;
 
 const isDark = () => document.documentElement.dataset.theme === "dark"
-  || (document.documentElement.dataset.theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
+  || (document.documentElement.dataset.theme === "auto"
+    && matchMedia("(prefers-color-scheme: dark)").matches);
 
 let lastAction = Date.now();
 
 const first = freshNumber();
 const world = {
-  deviceId: `page-${crypto.randomUUID()}`,
-  sim: { simId: undefined, numbers: [first], dataSlot: 0, carrier: "mobile", fault: "none", smsFault: "none" },
+  deviceId: `page-${randomKey()}`,
+  sim: { numbers: [first], dataSlot: 0, carrier: "mobile", fault: "none", smsFault: "none" },
   /** What the app's server has on file. */
   account: first,
   /** null: as the page's colours are. */
@@ -61,7 +63,7 @@ const phone = new Phone();
 const log = new Events();
 const path = new Path();
 const guide = new Guide();
-guide.onNewDevice = () => { world.deviceId = `page-${crypto.randomUUID()}`; };
+guide.onNewDevice = () => { world.deviceId = `page-${randomKey()}`; };
 const scenes = new Scenes({ world, phone, log, path, guide });
 const messages = new Messages({ onCode: (code) => scenes.fill(code) });
 const daemons = new Daemons();

@@ -1,7 +1,7 @@
 /** What stands beside the phone: guide, path, messages, events, daemons. */
 
 import { KINDS, codeName, tone as toneOf } from "./codes.js";
-import { byId, el, fill, hasText, icon, onLocale, t, time } from "./parts.js";
+import { button, byId, el, fill, hasText, icon, onLocale, t, time } from "./parts.js";
 
 const EVENTS_MAX = 200;
 const MESSAGES_MAX = 30;
@@ -29,15 +29,12 @@ export class Guide {
     const { claim, newDevice } = this.actions;
     fill(byId("guide-actions"),
       ...[
-        claim && el("button", { type: "button", class: "button small", id: "claim", text: t("guide.claim"), on: { click: claim } }),
-        newDevice && this.onNewDevice && el("button", {
-          type: "button", class: "button small", id: "new-device", text: t("guide.newDevice"),
-          on: { click: () => {
+        claim && button({ class: "button small", id: "claim" }, claim, t("guide.claim")),
+        newDevice && this.onNewDevice && button({ class: "button small", id: "new-device" }, () => {
             this.onNewDevice();
             this.outcome = () => t("guide.newDevice.done");
             this.draw();
-          } },
-        }),
+          }, t("guide.newDevice")),
         el("p", { class: "outcome", role: "status", id: "outcome", text: this.outcome?.() ?? "" }),
       ].filter(Boolean));
   }
@@ -84,7 +81,8 @@ export class Path {
   draw() {
     const place = byId("path");
     const template = this.templates.find((it) => it.templateId === this.templateId);
-    byId("path-aside").textContent = this.templateId ? `${this.templateId} · ${t(`state.${this.state}`)}` : "";
+    byId("path-aside").textContent =
+      this.templateId ? `${this.templateId} · ${t(`state.${this.state}`)}` : "";
     if (!template) return fill(place, el("li", { class: "nothing", text: t("path.none") }));
     const kinds = new Map(template.nodes.map((node) => [node.nodeId, node]));
     const walked = [...this.steps.keys()].filter((id) => kinds.has(id));
@@ -96,7 +94,8 @@ export class Path {
 
   chip(node, { state: noted, code }) {
     const isNow = node.nodeId === this.now;
-    const state = isNow ? "current" : noted === "current" ? (this.state === "passed" ? "passed" : "failed") : noted;
+    const left = this.state === "passed" ? "passed" : "failed";
+    const state = isNow ? "current" : noted === "current" ? left : noted;
     const signs = { passed: "check", failed: "cross", current: "dot", skipped: "skip" };
     return el("li", { class: `step ${state}`, "aria-current": isNow ? "step" : null },
       signs[state] ? icon(signs[state]) : null,
@@ -144,7 +143,8 @@ export class Messages {
     const at = text.indexOf(code);
     return [
       text.slice(0, at),
-      el("button", { type: "button", class: "bubble-code code", "aria-label": t("inbox.fill", { code }), text: code, on: { click: () => this.onCode(code) } }),
+      button({ class: "bubble-code code", "aria-label": t("inbox.fill", { code }) },
+        () => this.onCode(code), code),
       text.slice(at + code.length),
     ];
   }
@@ -164,7 +164,8 @@ export class Events {
   }
 
   startScene(templateId) {
-    this.push({ lane: "callback", name: "startScene", text: `${templateId} · ${t(`scene.${templateId}`)}`, isHead: true });
+    const text = `${templateId} · ${t(`scene.${templateId}`)}`;
+    this.push({ lane: "callback", name: "startScene", text, isHead: true });
   }
 
   callback(name, { code, node, text, tone } = {}) {
@@ -210,11 +211,12 @@ export class Events {
 
   row({ lane, name, code, node, text, tone, at, isHead }) {
     const label = code ? codeName(code) : null;
+    const kind = hasText(`kind.${node}`) ? t(`kind.${node}`) : node;
     return el("div", { class: `event ${isHead ? "head" : ""}` },
       el("span", { class: `tag lane-${lane}`, text: t(`lane.${lane}`) }),
       el("p", { class: "event-words" },
         name ? el("span", { class: "code event-name", text: name }) : null,
-        node ? el("span", { class: "event-node", text: hasText(`kind.${node}`) ? t(`kind.${node}`) : node }) : null,
+        node ? el("span", { class: "event-node", text: kind }) : null,
         code ? el("span", { class: `code ${tone ?? ""}`, text: String(code) }) : null,
         label ? el("span", { class: "event-label", text: label }) : null,
         text ? el("span", { class: `event-text ${lane === "server" ? tone : ""}`, text }) : null),
@@ -237,7 +239,7 @@ export class Daemons {
     this.draw();
   }
 
-  /** @param daemons - `[{service, answers, instance, methods: [{name, requests, errors, microseconds}]}]` */
+  /** @param daemons - of the helper API: `[{service, answers, instance, methods}]` */
   take(daemons) {
     this.rows = daemons.map((daemon) => this.row(daemon));
     this.draw();
@@ -270,9 +272,11 @@ export class Daemons {
     fill(byId("daemons"), ...DAEMONS.map((name) => {
       const row = known.get(name) ?? { answers: true, done: [] };
       const done = row.done ?? [];
-      return el("li", { class: `daemon ${row.answers ? "" : "gone"} ${done.some((it) => it.isFresh) ? "fresh" : ""}`, "data-daemon": name },
+      const state = !row.answers ? "gone" : done.some((it) => it.isFresh) ? "fresh" : "";
+      return el("li", { class: `daemon ${state}`, "data-daemon": name },
         el("span", { class: "pulse", "aria-hidden": "true" }),
-        el("div", { class: "daemon-name" }, el("b", { class: "code", text: name }), el("span", { class: "quiet", text: t(`daemon.${name}`) })),
+        el("div", { class: "daemon-name" }, el("b", { class: "code", text: name }),
+          el("span", { class: "quiet", text: t(`daemon.${name}`) })),
         el("p", { class: "daemon-calls" },
           !row.answers ? el("span", { class: "tag bad", text: t("daemon.gone") })
             : done.length ? done.slice(0, METHODS_SHOWN).map((it) => call(it))
@@ -282,8 +286,9 @@ export class Daemons {
 }
 
 function call({ name, requests, errors, microseconds, isFresh }) {
-  const took = microseconds >= 1000 ? `${(microseconds / 1000).toFixed(1)} ms` : `${Math.round(microseconds)} µs`;
+  const took = microseconds < 1000 ? `${Math.round(microseconds)} µs`
+    : `${(microseconds / 1000).toFixed(1)} ms`;
   return el("span", { class: `tag call ${isFresh ? "accent" : ""}`, title: took },
     el("span", { class: "code", text: name }), ` × ${requests}`,
-    errors > 0 ? el("span", { class: "call-errors", text: ` · ${t("daemon.errors", { count: errors })}` }) : null);
+    errors > 0 && el("span", { class: "call-errors" }, ` · ${t("daemon.errors", { count: errors })}`));
 }

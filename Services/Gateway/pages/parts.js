@@ -63,9 +63,15 @@ export function el(tag, properties = {}, ...children) {
   return node;
 }
 
+/** Presses call `onPress`. */
+export const button = (properties, onPress, ...children) =>
+  el("button", { type: "button", ...properties, on: { click: onPress } }, ...children);
+
+const isThere = (child) => child !== null && child !== undefined && child !== false;
+
 /** Replaces what is in `node`; null children are left out. */
 export function fill(node, ...children) {
-  node.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  node.replaceChildren(...children.flat().filter(isThere));
 }
 
 export const byId = (id) => document.getElementById(id);

@@ -1,6 +1,6 @@
 /** The device: its glass, and what lies over a screen. It knows no scene. */
 
-import { byId, el, icon, onLocale, t } from "./parts.js";
+import { button, byId, el, icon, onLocale, t } from "./parts.js";
 
 const TOAST_MS = 3000;
 const TOASTS_MAX = 2;
@@ -106,10 +106,8 @@ export class Phone {
         el("span", { class: "banner-text", text })),
     ];
     const body = isUseful
-      ? el("button", {
-        type: "button", "aria-label": t("banner.fill", { sender, code }),
-        on: { click: () => { this.hideBanner(); fill(code); } },
-      }, words)
+      ? button({ "aria-label": t("banner.fill", { sender, code }) },
+        () => { this.hideBanner(); fill(code); }, words)
       : el("div", {}, words);
     this.bannerPlace.replaceChildren(body);
     this.bannerPlace.hidden = false;
@@ -141,7 +139,7 @@ export class Phone {
 export function navBar(title, onBack) {
   return el("div", { class: "nav" },
     onBack
-      ? el("button", { type: "button", class: "nav-back", "aria-label": t("back"), on: { click: onBack } }, icon("back"))
+      ? button({ class: "nav-back", "aria-label": t("back") }, onBack, icon("back"))
       : null,
     title ? el("h2", { class: "nav-title", text: title }) : null);
 }

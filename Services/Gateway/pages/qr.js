@@ -160,7 +160,7 @@ class Grid {
     }
   }
 
-  /** With the mask that makes the fewest patterns a reader could stumble over. */
+  /** With the mask that makes the fewest long runs and false finders, which readers stumble over. */
   masked() {
     let best = null;
     MASKS.forEach((mask, number) => {
@@ -193,12 +193,5 @@ function penaltyOf(rows) {
       for (let at = text.indexOf(finder); at >= 0; at = text.indexOf(finder, at + 1)) penalty += 40;
     }
   }
-  for (let y = 1; y < size; y += 1) {
-    for (let x = 1; x < size; x += 1) {
-      const one = rows[y][x];
-      if (one === rows[y][x - 1] && one === rows[y - 1][x] && one === rows[y - 1][x - 1]) penalty += 3;
-    }
-  }
-  const dark = rows.flat().filter(Boolean).length;
-  return penalty + Math.floor(Math.abs((dark * 20) / (size * size) - 10)) * 10;
+  return penalty;
 }

@@ -21,7 +21,9 @@ const CARRIER_TIMEOUT = 1600015;
 const TOKEN_EARLY_MS = 5 * 60 * 1000;
 const PASSWORD_AFTER_MS = 500;
 /** Not yet decided: the same mask token may be asked again. */
-const OPEN = new Set(["not_received", "carrier_timeout", "carrier_unavailable", "scheme_disabled", "try_again"]);
+const OPEN = new Set([
+  "not_received", "carrier_timeout", "carrier_unavailable", "scheme_disabled", "try_again",
+]);
 
 /** The app's auth token for one account: fetched from its server, kept until it is nearly over. */
 class TokenKeeper {
@@ -35,13 +37,18 @@ class TokenKeeper {
       this.log.callback("onSDKTokenAuthFailure", { code: 300003, text: refused.code, tone: "bad" });
       this.token = null;
     }
-    if (!this.token || Date.now() > this.expiresAt - TOKEN_EARLY_MS) {
-      this.log.callback("onSDKTokenUpdate");
-      const issued = await server.token(this.boundNumber);
-      this.token = issued.authToken;
-      this.expiresAt = issued.expiresAtMilliseconds;
-      this.isNew = true;
-    }
+    return this.token ?? this.update();
+  }
+
+  /** At the start, and five minutes before the end. */
+  async update() {
+    this.log.callback("onSDKTokenUpdate");
+    const issued = await server.token(this.boundNumber);
+    this.token = issued.authToken;
+    this.isNew = true;
+    clearTimeout(this.timer);
+    const early = issued.expiresAtMilliseconds - Date.now() - TOKEN_EARLY_MS;
+    this.timer = setTimeout(() => this.update().catch(() => { this.token = null; }), early);
     return this.token;
   }
 }
@@ -60,7 +67,8 @@ export class Scenes {
 
   home() {
     this.guide.show("home", { newDevice: true });
-    this.phone.mount("home", homeScreen({ account: () => this.world.account, onPick: (id) => this.begin(id) }));
+    const account = () => this.world.account;
+    this.phone.mount("home", homeScreen({ account, onPick: (id) => this.begin(id) }));
   }
 
   /** Handler of the SDK, as an app makes it when it starts. */
@@ -204,7 +212,8 @@ export class Scenes {
   oneClick(fetched) {
     const screen = oneClickScreen({
       phone: this.phone, look: () => this.world.look, maskedNumber: fetched.maskedNumber,
-      carrier: fetched.carrier, onLogin: this.on([410008], () => this.give({ carrierToken: fetched.carrierToken })),
+      carrier: fetched.carrier,
+      onLogin: this.on([410008], () => this.give({ carrierToken: fetched.carrierToken })),
       onOther: this.on([410009], () => this.give({ otherLogin: true })),
       onBack: this.on([410010, 400005], () => this.stop()),
       onUnchecked: () => {
@@ -214,7 +223,8 @@ export class Scenes {
       onProtocol: (name, url, isAlert) => {
         this.log.event(isAlert ? 410012 : 410011);
         this.log.callback("onProtocolClick", { text: name });
-        this.phone.mount("protocol", protocolScreen({ name, url, onBack: () => this.phone.mount("numberAuth", screen) }));
+        const onBack = () => this.phone.mount("numberAuth", screen);
+        this.phone.mount("protocol", protocolScreen({ name, url, onBack }));
       },
     });
     this.oneClickScreen = screen;
@@ -269,7 +279,8 @@ export class Scenes {
         const { matched } = await server.sendMobileOriginated(sender, receiver, text);
         this.phone.toast(t(matched ? "up.sentNow" : "up.notMatched"), matched ? "good" : "bad");
       }),
-      onSent: this.on([610003], () => (this.mask ? this.judge(this.view.node, this.mask) : this.give({ sent: true }))),
+      onSent: this.on([610003], () =>
+        (this.mask ? this.judge(this.view.node, this.mask) : this.give({ sent: true }))),
       onGiveUp: this.on([], () => this.goOn(false)),
       onBack: this.on([610004, 610001], () => this.stop()),
       onCopy: (value) => navigator.clipboard?.writeText(value)
@@ -306,8 +317,9 @@ export class Scenes {
     const kind = KINDS[node.kind];
     const decision = await server.verify(maskToken);
     const words = [decision.result, decision.reason, decision.phoneNumber && masked(decision.phoneNumber)];
-    this.log.server(`verify → ${words.filter(Boolean).join(" · ")}`, decision.result === "PASS" ? "good" : "bad");
-    if (decision.result === "PASS") {
+    const isPass = decision.result === "PASS";
+    this.log.server(`verify → ${words.filter(Boolean).join(" · ")}`, isPass ? "good" : "bad");
+    if (isPass) {
       return node.halfway ? this.halfwayPassed(decision) : this.passed(decision.phoneNumber);
     }
     if (kind === "upgoing" && OPEN.has(decision.reason)) {
@@ -352,7 +364,7 @@ export class Scenes {
     const kind = KINDS[node.kind];
     const text = [inner, this.view.reason].filter(Boolean).join(" · ");
     this.log.callback("onVerifyFailed", { code, node: nodeName(node), text, tone: "bad" });
-    const key = `code.${code}`;
+    const key = `code.${code === 500014 ? 500012 : code}`;
     const message = hasText(key) ? t(key) : t(code === 500004 ? "fail.prefill" : `fail.${kind}`);
     const stays = kind === "smsCode" && ![500004, 500009, 500010].includes(code);
     if (stays) {
@@ -412,8 +424,8 @@ export class Scenes {
   }
 
   redraw() {
-    if (this.phone.name === "numberAuth") this.phone.mount("numberAuth", this.oneClickScreen, { keepsFocus: true });
-    else this.phone.update();
+    if (this.phone.name !== "numberAuth") return this.phone.update();
+    this.phone.mount("numberAuth", this.oneClickScreen, { keepsFocus: true });
   }
 }
 

@@ -1,6 +1,6 @@
 /** The SMS-code page and the up-going page. */
 
-import { drawing, el, icon, masked, t } from "./parts.js";
+import { button, drawing, el, icon, masked, t } from "./parts.js";
 import { countdown, minutes, navBar } from "./phone.js";
 
 /** Only a first look: the services parse numbers. */
@@ -21,7 +21,7 @@ export function smsScreen({ view, now, number, phase, onSend, onCode, onInstead,
     const codeForm = makeCodeForm(node);
     const root = el("div", { class: "page sms" }, navBar("", onBack),
       el("div", { class: "page-body" }, title, text, numberForm.root, codeForm.root,
-        el("button", { type: "button", class: "text-button", id: "instead", text: t("sms.instead"), on: { click: onInstead } })));
+        button({ class: "text-button", id: "instead" }, onInstead, t("sms.instead"))));
 
     function isWaitingForCode() {
       return Boolean(view().node?.expiresAtMilliseconds) && !state.isChanging;
@@ -50,7 +50,8 @@ export function smsScreen({ view, now, number, phase, onSend, onCode, onInstead,
         class: "big-input", id: "sms-number", type: "tel", inputmode: "tel", autocomplete: "tel",
         "aria-describedby": "sms-fault", placeholder: t("sms.number.hint"), value: state.typed,
       });
-      const field = el("p", { class: "field" }, el("label", { for: "sms-number", text: t("sms.number") }), input);
+      const field = el("p", { class: "field" },
+        el("label", { for: "sms-number", text: t("sms.number") }), input);
       const form = el("form", { novalidate: true, on: { submit } }, field,
         el("button", { class: "wide primary", id: "sms-send", text: t("sms.get") }));
       async function submit(event) {
@@ -81,20 +82,17 @@ export function smsScreen({ view, now, number, phase, onSend, onCode, onInstead,
       const mark = () => cells.forEach((cell, at) => {
         cell.dataset.now = String(at === Math.min(input.value.length, length - 1));
       });
-      const submitButton = el("button", { class: "wide primary", id: "sms-submit", text: t("sms.submit"), disabled: true });
+      const submitButton = el("button", { class: "wide primary", id: "sms-submit", disabled: true },
+        t("sms.submit"));
       const life = el("p", { class: "quiet life", id: "sms-life" });
       const left = el("span", { class: "quiet" });
-      const resend = el("button", {
-        type: "button", class: "text-button", id: "sms-resend",
-        on: { click: () => onSend(view().node.numberInput === "typed" ? state.typed : null) },
-      });
-      const change = el("button", {
-        type: "button", class: "text-button", id: "sms-change", text: t("sms.change"),
-        on: { click: () => { state.isChanging = true; say(""); update(); numberForm.input.focus(); } },
-      });
+      const resend = button({ class: "text-button", id: "sms-resend" },
+        () => onSend(view().node.numberInput === "typed" ? state.typed : null));
+      const change = button({ class: "text-button", id: "sms-change" },
+        () => { state.isChanging = true; say(""); update(); numberForm.input.focus(); }, t("sms.change"));
       const form = el("form", { novalidate: true, class: "code-form", on: { submit } },
         field, life, submitButton, el("div", { class: "pair" }, resend, left), change);
-      const clean = (value) => (isDigits ? value.replace(/\D/g, "") : value.replace(/\s/g, "")).slice(0, length);
+      const clean = (value) => value.replace(isDigits ? /\D/g : /\s/g, "").slice(0, length);
       input.addEventListener("input", () => {
         const value = clean(input.value);
         if (value !== input.value) input.value = value;
@@ -201,24 +199,25 @@ export function upgoingScreen({ view, now, sender, onOpen, onSimulate, onSent, o
     const note = el("p", { class: "quiet life", id: "up-note", role: "status" });
     const qr = el("div", { class: "qr" });
     drawQR(qr, link);
-    const done = el("button", { type: "button", class: "wide primary", id: "up-done", text: t("up.done"), on: { click: onSent } });
+    const done = button({ class: "wide primary", id: "up-done" }, onSent, t("up.done"));
     const root = el("div", { class: "page upgoing" }, navBar("", onBack),
       el("div", { class: "page-body" },
         el("h2", { class: "page-title", text: t("up.title") }),
         el("p", { class: "page-text", text: t("up.ask") }),
         el("dl", { class: "slip" },
           slipRow("up.text", text, "up-text", onCopy), slipRow("up.to", receivingNumber, "up-to", onCopy)),
-        el("button", { type: "button", class: "wide", id: "up-simulate", on: { click: () => onSimulate(text, receivingNumber) } },
-          icon("send"), t("up.simulate", { number: masked(sender()) })),
+        button({ class: "wide", id: "up-simulate" },
+          () => onSimulate(text, receivingNumber), icon("send"), t("up.simulate", { number: masked(sender()) })),
         done, note,
         el("div", { class: "scan" },
           qr,
           el("div", {}, el("p", { class: "quiet", text: t("up.scan") }),
-            el("a", { class: "text-button", id: "up-link", href: link, text: t("up.open"), on: { click: onOpen } }))),
-        el("button", { type: "button", class: "text-button", id: "up-give-up", text: t("up.giveUp"), on: { click: onGiveUp } })));
+            el("a", { class: "text-button", id: "up-link", href: link, on: { click: onOpen } },
+              t("up.open")))),
+        button({ class: "text-button", id: "up-give-up" }, onGiveUp, t("up.giveUp"))));
     const stop = countdown(() => view().node?.expiresAtMilliseconds ?? 0, now, (seconds) => {
       if (note.dataset.kept) return;
-      const words = seconds ? t("up.expires", { time: minutes(seconds) }) : t("up.expired");
+      const words = seconds ? t("sms.expires", { time: minutes(seconds) }) : t("up.expired");
       // Read out by the minute, not by the second.
       note.setAttribute("aria-live", "off");
       if (note.textContent !== words) note.textContent = words;
@@ -237,7 +236,8 @@ export function upgoingScreen({ view, now, sender, onOpen, onSimulate, onSent, o
 
 function slipRow(label, value, id, onCopy) {
   return el("div", {}, el("dt", { text: t(label) }), el("dd", { class: "code", id, text: value }),
-    el("button", { type: "button", class: "copy", "aria-label": `${t("copy")}: ${t(label)}`, on: { click: () => onCopy(value) } }, icon("copy")));
+    button({ class: "copy", "aria-label": `${t("copy")}: ${t(label)}` },
+      () => onCopy(value), icon("copy")));
 }
 
 /** Always dark on light, with its quiet zone: cameras read it in any theme. */

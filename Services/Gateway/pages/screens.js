@@ -1,6 +1,6 @@
 /** Screens of the app that hold no scene logic: home, one click, agreement, new password. */
 
-import { el, icon, masked, t } from "./parts.js";
+import { button, el, icon, masked, t } from "./parts.js";
 import { applyModel, pageModel } from "./look.js";
 import { navBar } from "./phone.js";
 
@@ -20,10 +20,10 @@ export function homeScreen({ account, onPick }) {
         el("div", {}, el("h2", { text: t("app.name") }), person)),
       el("ul", { class: "rows", "aria-label": t("app.scenes") },
         SCENES.map(([id, sign]) => el("li", {},
-          el("button", { type: "button", "data-scene": id, on: { click: () => onPick(id) } },
+          button({ "data-scene": id }, () => onPick(id),
             el("span", { class: `row-icon s${id}` }, icon(sign)),
-            el("span", { class: "row-words" },
-              el("b", { text: t(`scene.${id}`) }), el("span", { text: t(`scene.${id}.text`) })),
+            el("span", { class: "row-words" }, el("b", { text: t(`scene.${id}`) }),
+              el("span", { text: t(`scene.${id}.text`) })),
             icon("chevron"))))),
       el("p", { class: "home-foot", text: t("app.foot") }));
     const update = () => {
@@ -36,14 +36,19 @@ export function homeScreen({ account, onPick }) {
 }
 
 /** The number-authentication page, drawn from its page model alone. */
-export function oneClickScreen({ look, maskedNumber, carrier, onLogin, onOther, onBack, onProtocol, onUnchecked, phone }) {
+export function oneClickScreen({
+  phone, look, maskedNumber, carrier, onLogin, onOther, onBack, onProtocol, onUnchecked,
+}) {
   let isAgreed = null;
   return () => {
     const model = pageModel(look());
     isAgreed ??= model.checkBoxChecked;
     const carrierName = t(`carrier.${carrier}`);
     const terms = () => agreement(model, carrierName, onProtocol);
-    const box = el("input", { type: "checkbox", id: "agree", class: "agree", "aria-label": t("privacy.check"), "aria-describedby": "terms" });
+    const box = el("input", {
+      type: "checkbox", id: "agree", class: "agree", "aria-label": t("privacy.check"),
+      "aria-describedby": "terms",
+    });
     box.checked = isAgreed;
     const login = el("button", { type: "button", class: "m-login", id: "login", text: model.loginText });
     const mark = () => { login.dataset.selected = String(isAgreed); };
@@ -61,7 +66,8 @@ export function oneClickScreen({ look, maskedNumber, carrier, onLogin, onOther, 
         phone.dismiss();
         if (model.alertLogsInAfterAgreement) onLogin();
       };
-      phone.show(privacyAlert(model, agreement(model, carrierName, onProtocol, true), agree, () => phone.dismiss()));
+      const words = agreement(model, carrierName, onProtocol, true);
+      phone.show(privacyAlert(model, words, agree, () => phone.dismiss()));
     });
     const root = el("div", { class: "one-click" },
       navBar(model.navTitle, onBack),
@@ -71,7 +77,7 @@ export function oneClickScreen({ look, maskedNumber, carrier, onLogin, onOther, 
       el("p", { class: "m-slogan", text: t("slogan", { carrier: carrierName }) }),
       login,
       model.otherHidden ? null
-        : el("button", { type: "button", class: "m-other", id: "other", text: model.otherText, on: { click: onOther } }),
+        : button({ class: "m-other", id: "other" }, onOther, model.otherText),
       el("div", { class: "m-privacy" },
         model.checkBoxHidden ? null : box,
         el("p", { id: "terms" }, terms())));
@@ -94,7 +100,7 @@ function agreement(model, carrierName, onProtocol, isAlert = false) {
       const isLast = index === links.length - 1;
       parts.push((isLast ? model.privacyConnectors.at(-1) : model.privacyConnectors[0]) ?? " ");
     }
-    parts.push(el("button", { type: "button", class: "term", text: name, on: { click: () => onProtocol(name, url, isAlert) } }));
+    parts.push(button({ class: "term" }, () => onProtocol(name, url, isAlert), name));
   });
   return parts;
 }
@@ -105,9 +111,10 @@ function privacyAlert(model, terms, onAgree, onClose) {
   const root = el("div", { class: "alert" }, mask,
     el("div", { class: "alert-box", role: "dialog", "aria-modal": "true", "aria-labelledby": "alert-title" },
       el("h3", { id: "alert-title", text: t("alert.title") }),
-      el("button", { type: "button", class: "alert-close", "aria-label": t("close"), on: { click: onClose } }, icon("cross")),
+      button({ class: "alert-close", "aria-label": t("close") }, onClose, icon("cross")),
       el("p", { class: "alert-content", "data-align": model.alertContentAlignment }, terms),
-      el("button", { type: "button", class: "alert-agree", id: "agree-and-login", "data-first": true, text: t("alert.agree"), on: { click: onAgree } })));
+      button({ class: "alert-agree", id: "agree-and-login", "data-first": true },
+        onAgree, t("alert.agree"))));
   applyModel(root, model);
   return root;
 }
@@ -152,6 +159,9 @@ export function passwordScreen({ onSave, onBack }) {
 }
 
 function passwordField(label, id) {
-  const input = el("input", { class: "big-input", id, type: "password", autocomplete: "new-password", "aria-describedby": "password-fault" });
+  const input = el("input", {
+    class: "big-input", id, type: "password", autocomplete: "new-password",
+    "aria-describedby": "password-fault",
+  });
   return { input, root: el("p", { class: "field" }, el("label", { for: id, text: t(label) }), input) };
 }

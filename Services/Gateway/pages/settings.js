@@ -2,11 +2,14 @@
 
 import { server } from "./app-server.js";
 import { PRESETS, pageModel, parseModel } from "./look.js";
-import { byId, currentLocale, el, fill, icon, memory, onLocale, setLocale, t } from "./parts.js";
+import { button, byId, currentLocale, el, fill, icon, memory, onLocale, setLocale, t } from "./parts.js";
 
 const NUMBER = /^\+[1-9]\d{6,14}$/;
 const CARRIERS = ["mobile", "unicom", "telecom", "other"];
-const SIM_FAULTS = ["none", "no_sim", "no_cellular_data", "wifi_switch", "permission", "slow", "exchange_refused", "exchange_slow"];
+const SIM_FAULTS = [
+  "none", "no_sim", "no_cellular_data", "wifi_switch", "permission", "slow", "exchange_refused",
+  "exchange_slow",
+];
 const SMS_FAULTS = ["none", "delayed", "refused", "undelivered", "silent"];
 /** Long enough to outlast the 3 s of number authentication. */
 const SLOW_MS = 4000;
@@ -38,14 +41,19 @@ export class SIMPanel {
       this.fault,
       el("div", { class: "pair" },
         toggle("sim-dual", "sim.dual", sim.numbers.length > 1, (isDual) => this.setDual(isDual)),
-        el("button", { type: "button", class: "button small", id: "sim-fresh", text: t("sim.fresh"), on: { click: () => this.renew() } })),
-      sim.numbers.length > 1
-        ? choice("sim-slot", "sim.data", [["0", t("sim.slot", { slot: 1 })], ["1", t("sim.slot", { slot: 2 })]], String(sim.dataSlot), (slot) => this.set({ dataSlot: Number(slot) }))
-        : null,
-      choice("sim-carrier", "sim.carrier", CARRIERS.map((it) => [it, t(`carrier.${it}`)]), sim.carrier, (carrier) => this.set({ carrier })),
-      choice("sim-carrier-fault", "sim.fault", SIM_FAULTS.map((it) => [it, t(`simFault.${it}`)]), sim.fault, (fault) => this.set({ fault })),
-      choice("sim-sms-fault", "sim.smsFault", SMS_FAULTS.map((it) => [it, t(`smsFault.${it}`)]), sim.smsFault, (fault) => this.setSMSFault(fault)),
-      choice("account", "sim.account", [...accounts.map((it) => [it, it]), ["", t("sim.account.none")]], account ?? "", (number) => this.world.store(number || null)));
+        button({ class: "button small", id: "sim-fresh" }, () => this.renew(), t("sim.fresh"))),
+      sim.numbers.length > 1 ? choice("sim-slot", "sim.data",
+        [0, 1].map((slot) => [String(slot), t("sim.slot", { slot: slot + 1 })]), String(sim.dataSlot),
+        (slot) => this.set({ dataSlot: Number(slot) })) : null,
+      choice("sim-carrier", "sim.carrier", named("carrier", CARRIERS), sim.carrier,
+        (carrier) => this.set({ carrier })),
+      choice("sim-carrier-fault", "sim.fault", named("simFault", SIM_FAULTS), sim.fault,
+        (fault) => this.set({ fault })),
+      choice("sim-sms-fault", "sim.smsFault", named("smsFault", SMS_FAULTS), sim.smsFault,
+        (fault) => this.setSMSFault(fault)),
+      choice("account", "sim.account",
+        [...accounts.map((it) => [it, it]), ["", t("sim.account.none")]], account ?? "",
+        (number) => this.world.store(number || null)));
   }
 
   numberField(number, slot) {
@@ -53,7 +61,8 @@ export class SIMPanel {
     return el("p", { class: "field" },
       el("label", { for: id, text: t("sim.number", { slot: slot + 1 }) }),
       el("input", {
-        class: "input code", id, type: "tel", value: number, autocomplete: "off", "aria-describedby": "sim-fault",
+        class: "input code", id, type: "tel", value: number, autocomplete: "off",
+        "aria-describedby": "sim-fault",
         on: { change: (event) => this.setNumber(event.target, slot) },
       }));
   }
@@ -128,7 +137,10 @@ export class LookPanel {
 
   draw() {
     const model = pageModel(this.world.look);
-    const text = el("textarea", { class: "input code", id: "look-json", rows: "10", spellcheck: "false", "aria-describedby": "look-fault" });
+    const text = el("textarea", {
+      class: "input code", id: "look-json", rows: "10", spellcheck: "false",
+      "aria-describedby": "look-fault",
+    });
     text.value = JSON.stringify(model, null, 1);
     const fault = el("p", { class: "fault", id: "look-fault", role: "alert" });
     const apply = () => {
@@ -146,21 +158,20 @@ export class LookPanel {
       el("summary", { text: t("look.show") }),
       el("p", { class: "field" }, el("label", { for: "look-json", text: t("look.json") }), text),
       fault,
-      el("button", { type: "button", class: "button small", id: "look-apply", text: t("look.apply"), on: { click: apply } }));
+      button({ class: "button small", id: "look-apply" }, apply, t("look.apply")));
     more.open = this.isOpen;
     more.addEventListener("toggle", () => { this.isOpen = more.open; });
     fill(this.place,
       el("div", { class: "presets", role: "group", "aria-label": t("look.preset") },
-        Object.keys(PRESETS).map((name) => el("button", {
-          type: "button", class: "button small", "data-preset": name, text: t(`look.${name}`),
-          "aria-pressed": this.isPreset(name),
-          on: { click: () => this.choose(name) },
-        }))),
+        Object.keys(PRESETS).map((name) => button(
+          { class: "button small", "data-preset": name, "aria-pressed": this.isPreset(name) },
+          () => this.choose(name), t(`look.${name}`)))),
       el("div", { class: "swatches" },
         this.color("loginColor", "look.button", ["loginColorUnselected", "loginColorHighlighted"]),
         this.color("backgroundColor", "look.background", ["navColor"]),
         this.color("numberColor", "look.numberColor")),
-      toggle("look-checked", "look.checked", model.checkBoxChecked, (on) => this.set({ checkBoxChecked: on })),
+      toggle("look-checked", "look.checked", model.checkBoxChecked,
+        (on) => this.set({ checkBoxChecked: on })),
       toggle("look-alert", "look.alertShown", model.alertShown, (on) => this.set({ alertShown: on })),
       more);
   }
@@ -187,7 +198,8 @@ export class LookPanel {
   }
 
   color(name, label, also = []) {
-    const input = el("input", { type: "color", id: `look-${name}`, value: pageModel(this.world.look)[name].toLowerCase() });
+    const value = pageModel(this.world.look)[name].toLowerCase();
+    const input = el("input", { type: "color", id: `look-${name}`, value });
     input.addEventListener("input", () => {
       const change = {};
       for (const key of [name, ...also]) change[key] = input.value.toUpperCase();
@@ -206,35 +218,39 @@ export function makeTools({ onTheme }) {
   };
   let theme = memory.get("theme") ?? "auto";
   setTheme(theme);
+  const languages = [["en", "EN", "en"], ["zh", "中文", "zh-CN"]];
   const draw = () => fill(byId("tools"),
-      group(t("tools.language"), [["en", "EN"], ["zh", "中文"]].map(([name, label]) => pressable(label, {
-      "data-locale": name, lang: name === "zh" ? "zh-CN" : "en", "aria-pressed": String(currentLocale() === name),
-    }, async () => {
-      memory.set("locale", name);
-      await setLocale(name);
-      document.querySelector(`[data-locale="${name}"]`).focus();
-    }))),
-    group(t("tools.theme"), themes.map(([name, sign]) => pressable(icon(sign), {
-      "data-set-theme": name, "aria-label": t(`theme.${name}`), title: t(`theme.${name}`), "aria-pressed": String(theme === name),
-    }, () => {
-      setTheme(theme = name);
-      onTheme();
-      draw();
-      document.querySelector(`[data-set-theme="${name}"]`).focus();
-    }))));
+    group(t("tools.language"), languages.map(([name, label, lang]) => button(
+      { "data-locale": name, lang, "aria-pressed": String(currentLocale() === name) },
+      async () => {
+        memory.set("locale", name);
+        await setLocale(name);
+        document.querySelector(`[data-locale="${name}"]`).focus();
+      }, label))),
+    group(t("tools.theme"), themes.map(([name, sign]) => button(
+      { "data-set-theme": name, "aria-label": t(`theme.${name}`), "aria-pressed": String(theme === name) },
+      () => {
+        setTheme(theme = name);
+        onTheme();
+        draw();
+        document.querySelector(`[data-set-theme="${name}"]`).focus();
+      }, icon(sign)))));
   onLocale(draw);
   draw();
 }
 
-const group = (label, buttons) => el("div", { class: "choice", role: "group", "aria-label": label }, buttons);
+const group = (label, buttons) =>
+  el("div", { class: "choice", role: "group", "aria-label": label }, buttons);
 
-function pressable(content, properties, onPress) {
-  return el("button", { type: "button", ...properties, on: { click: onPress } }, content);
-}
+/** Values with their names, for a choice. */
+const named = (prefix, values) => values.map((value) => [value, t(`${prefix}.${value}`)]);
 
 function toggle(id, label, isOn, onChange) {
   return el("label", { class: "toggle" },
-    el("input", { type: "checkbox", role: "switch", id, checked: isOn, on: { change: (event) => onChange(event.target.checked) } }),
+    el("input", {
+      type: "checkbox", role: "switch", id, checked: isOn,
+      on: { change: (event) => onChange(event.target.checked) },
+    }),
     el("span", { text: t(label) }));
 }
 

@@ -94,7 +94,6 @@ export const texts = {
   "up.notMatched": "短信已送达，但内容无人等待。",
   "up.done": "我已发送",
   "up.waiting": "尚未收到，短信发出了吗？",
-  "up.expires": "{time} 内有效",
   "up.expired": "内容已过期，请重新开始。",
   "up.giveUp": "取消",
 
@@ -130,7 +129,6 @@ export const texts = {
   "code.500009": "短信发送过于频繁",
   "code.500010": "该号码需要其他验证方式",
   "code.500012": "验证码提交失败",
-  "code.500014": "验证码提交失败",
   "code.500015": "不是该账号的号码",
   "code.600008": "验证提交失败",
 

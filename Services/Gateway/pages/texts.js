@@ -94,7 +94,6 @@ export const texts = {
   "up.notMatched": "The SMS arrived, and nobody waits for its text.",
   "up.done": "I have sent it",
   "up.waiting": "Not here yet. Did you send the SMS?",
-  "up.expires": "Good for {time}",
   "up.expired": "The text has ended. Start again.",
   "up.giveUp": "Cancel",
 
@@ -130,7 +129,6 @@ export const texts = {
   "code.500009": "Too many messages for now",
   "code.500010": "This number needs another way",
   "code.500012": "The code could not be taken",
-  "code.500014": "The code could not be taken",
   "code.500015": "Not this account's number",
   "code.600008": "The proof could not be taken",
 

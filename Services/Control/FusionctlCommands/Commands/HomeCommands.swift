@@ -215,6 +215,9 @@ struct Start: Sendable {
         if try !desk.machine.isProduction(home: desk.home) {
             let code = try await DefaultScheme(desk: desk).ensure(on: connection)
             desk.terminal.progress("up: default scheme \(code)")
+            if let http = endpoints?.http, daemons.contains(Household.gateway) {
+                desk.terminal.progress("up: a phone to play with \(http)/demo")
+            }
             if playsDemo { await demo(connection, code) }
         } else if playsDemo {
             throw CommandFailure(
