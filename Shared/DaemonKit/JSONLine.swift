@@ -9,6 +9,9 @@ struct JSONLine {
     private(set) var bytes: [UInt8] = [UInt8(ascii: "{")]
     private var isCut = false
 
+    /// Nearly every line fits.
+    init() { bytes.reserveCapacity(512) }
+
     mutating func add(_ key: String, _ text: String) {
         add(key) { Self.append(text, to: &$0) }
     }

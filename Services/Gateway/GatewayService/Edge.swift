@@ -32,17 +32,22 @@ package struct Route: Sendable {
     package let method: String
     package let pattern: PathPattern
     package let bodyBytesMax: Int
+    /// Asked all day by programs that only look whether we live: counted, and
+    /// logged at info only when the answer is bad.
+    package let isProbe: Bool
     package let answer: Answer
 
     /// - Parameter path: whole: `/client/v1/scenes/{runId}/events`.
     package init(
         _ name: String, _ method: String, _ path: String,
-        bodyBytesMax: Int = Route.bodyBytesMaxDefault, _ answer: @escaping Answer
+        bodyBytesMax: Int = Route.bodyBytesMaxDefault, isProbe: Bool = false,
+        _ answer: @escaping Answer
     ) {
         self.name = name
         self.method = method
         self.pattern = PathPattern(path)
         self.bodyBytesMax = bodyBytesMax
+        self.isProbe = isProbe
         self.answer = answer
     }
 

@@ -41,9 +41,11 @@ package struct Gateway: HTTPHandler {
         let candidates = routes.candidates(request.path)
         var response: HTTPResponse
         var name = GatewaySignals.noRoute
+        var isProbe = false
         if let chosen = candidates.first(where: { $0.route.method == routed(request.method) }) {
             scope.path = chosen.values
             name = chosen.route.name
+            isProbe = chosen.route.isProbe
             response = await chosen.route.answer(request, scope)
         } else if candidates.isEmpty {
             response = edge(for: request.path).refuse(.notFound, scope)
@@ -53,7 +55,7 @@ package struct Gateway: HTTPHandler {
             response.headers.set("Allow", allowed.joined(separator: ", "))
         }
         finish(&response, scope)
-        note(request.head, scope, name, response.status, since: began)
+        note(request.head, scope, name, response.status, since: began, isProbe: isProbe)
         return response
     }
 
@@ -137,13 +139,17 @@ package struct Gateway: HTTPHandler {
     /// No path, query, address or agent: they hold numbers, tokens and people.
     private func note(
         _ head: HTTPRequestHead, _ scope: RequestScope, _ name: String, _ status: Int,
-        since began: Duration
+        since began: Duration, isProbe: Bool = false
     ) {
         let took = pause.steadyNow() - began
         let method = Self.knownMethods.contains(head.method) ? head.method : "other"
         metrics.count(GatewaySignals.requests, ("route", name), ("status", "\(status)"))
         metrics.observe(
             took / .seconds(1), in: GatewaySignals.seconds, labels: [("route", name)])
+        if isProbe, status < 400 {
+            log.debug("probe", [GatewaySignals.route: .text(name)])
+            return
+        }
         log.info(
             "request",
             [

@@ -16,9 +16,12 @@ package struct OperationsEdge: Edge {
 
     package var routes: [Route] {
         [
-            Route("health", "GET", "/healthz", bodyBytesMax: 0) { _, _ in .text(200, "ok\n") },
-            Route("ready", "GET", "/readyz", bodyBytesMax: 0) { _, _ in await ready() },
-            Route("metrics", "GET", "/metrics", bodyBytesMax: 0) { _, _ in
+            Route("health", "GET", "/healthz", bodyBytesMax: 0, isProbe: true) { _, _ in
+                .text(200, "ok\n")
+            },
+            Route("ready", "GET", "/readyz", bodyBytesMax: 0, isProbe: true) { _, _ in await ready()
+            },
+            Route("metrics", "GET", "/metrics", bodyBytesMax: 0, isProbe: true) { _, _ in
                 .text(
                     200, Exposition.text(metrics.snapshot()),
                     type: "text/plain; version=0.0.4; charset=utf-8")
