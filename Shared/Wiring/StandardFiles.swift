@@ -70,6 +70,8 @@ enum StandardFiles {
             # camaraIssuers = [
             #   { issuer = "https://idp.example", jwksFile = "etc/idp.jwks", owner = "acme", schemeCode = "FA…" },
             # ]
+            # phonePageHosts = []          # names beside localhost for the page at /demo, which hands out tokens to all
+            # phonePageScheme = ""         # else the scheme that fusionctl up makes
 
             [echo]
             # textBytesMax = 65536
