@@ -95,7 +95,9 @@ let package = Package(
         // The library for backend teams brings its transport along.
         shared("BusClient", clients + ["ZeroMQTransport"]),
         // The client SDK for app teams: Foundation alone.
-        shared("FusionAuth"),
+        .target(
+            name: "FusionAuth", path: "Shared/FusionAuth", exclude: ["README.md"],
+            swiftSettings: strict),
 
         // Layer 4
         cModule("CLinux"),

@@ -40,6 +40,29 @@ struct SMSCodePageTests {
                 == ["event 500013", "success verifyCodeAuth 500013"])
     }
 
+    @Test("a code that comes before the answer to send is submitted after it")
+    func fasterThanTheAnswer() {
+        var sdk = MachineDriver()
+        sdk.stand(at: MachineDriver.sms())
+        _ = sdk.press(.send(number: "13800000000", isChecked: nil))
+        #expect(sdk.press(.submit(code: "123456")) == ["event 510003"])
+        #expect(
+            sdk.answers(MachineDriver.view(1, [500_007], node: MachineDriver.sms())) == [
+                "event 900004", "interrupt 900004", "update", "event 500007", "event 900003",
+                "interrupt 900003", "update", "POST /client/v1/scenes/run_1/input",
+            ])
+        #expect(sdk.request?.body == Data(#"{"input":{"code":"123456"},"step":1}"#.utf8))
+        // A decision of the app goes before it.
+        var left = MachineDriver()
+        left.stand(at: MachineDriver.sms())
+        _ = left.press(.send(number: "13800000000", isChecked: nil))
+        _ = left.press(.submit(code: "123456"))
+        _ = left.does(.proceed(templateId: "100001", isSuccess: false))
+        #expect(
+            left.answers(MachineDriver.view(1, [500_007], node: MachineDriver.sms())).last
+                == "POST /client/v1/scenes/run_1/continue")
+    }
+
     @Test(
         "what is no phone number goes nowhere",
         arguments: ["", "abc", "12", "1234567890123456", "+", "+86 138 0000 000a", "１３８００００００００"])

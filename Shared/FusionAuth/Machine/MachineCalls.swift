@@ -101,6 +101,7 @@ extension FusionAuthMachine {
             refused(call.kind, error)
         }
         sendQueued()
+        sendHeldCode()
     }
 
     struct Nothing: Codable {}

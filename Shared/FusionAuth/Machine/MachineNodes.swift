@@ -27,6 +27,7 @@ extension FusionAuthMachine {
             changePage { $0.take(node) }
         }
         sendQueued()
+        sendHeldCode()
     }
 
     private static let endCodes = [

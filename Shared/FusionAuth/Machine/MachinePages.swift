@@ -110,9 +110,8 @@ extension FusionAuthMachine {
                 return interrupt(event(.verifyCodeSubmitClickEvent, "the code is missing"))
             }
             emit(.verifyCodeSubmitClickEvent)
-            guard scene?.isBusy == false else { return }
-            startLoading()
-            beginInput(.code, Wire.NodeInput(code: code))
+            if scene?.call?.kind == .send { scene?.heldCode = code }
+            if scene?.isBusy == false { submit(code) }
         case .setChecked(let isChecked):
             changePage { $0.isChecked = isChecked }
             emit(click(.verifyCodeCheckBoxClickEvent, isChecked: isChecked))
@@ -124,6 +123,18 @@ extension FusionAuthMachine {
             .proof, .localProofFailed:
             break
         }
+    }
+
+    private mutating func submit(_ code: String) {
+        startLoading()
+        beginInput(.code, Wire.NodeInput(code: code))
+    }
+
+    /// After a call that left the person where she was.
+    mutating func sendHeldCode() {
+        guard let code = scene?.heldCode else { return }
+        scene?.heldCode = nil
+        if scene?.isBusy == false { submit(code) }
     }
 
     private mutating func pressSend(_ typed: String?, _ isChecked: Bool?, _ page: PageState) {

@@ -30,6 +30,8 @@ struct Scene: Sendable, Hashable {
     var numberAsk: NumberAsk?
     /// From the app, at a pre-filled node.
     var givenNumber: String?
+    /// Typed while the answer to "send" was under way: an SMS can be faster, and so can autofill.
+    var heldCode: String?
     /// From the person; a resend need not say it again.
     var typedNumber: String?
     var composeID: Int?

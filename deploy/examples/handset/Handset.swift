@@ -4,7 +4,7 @@ import FusionAuth
 /// handset --gateway URL --scheme CODE (--app-server URL | --token T)
 ///         [--template 100001,100002 …] [--number N] [--new-number N] [--stored-number N]
 ///         [--other-login] [--wrong-codes N] [--gives-up] [--lies] [--bundle-id ID] [--device ID]
-///         [--fusionctl PATH] [--home DIR] [--json]
+///         [--sim-fault NAME] [--json]
 ///
 /// Plays scenes on a phone of the sandbox: the app is `HandsetApp`, the person is `Person`.
 @main enum Handset {
@@ -65,8 +65,7 @@ struct Play {
         plan.givesUp = flags.has("gives-up")
         plan.lies = flags.has("lies")
         let phone = SandboxPhone(
-            tool: flags["fusionctl"] ?? ".build/release/fusionctl", home: flags["home"] ?? ".fusion"
-        )
+            URLSessionTransport(endpoint: gateway), simFault: flags["sim-fault"] ?? "none")
         person = Person(plan, phone)
         server = flags.url("app-server").map {
             HTTPAppServer(
@@ -135,7 +134,9 @@ final class Stage: Screen {
 
     func show(_ message: String) {
         say("message", message)
-        if message.hasPrefix("the code is wrong") { person.with { $0 }?.wasRefused() }
+        if message.hasPrefix("the code is wrong") || message.hasPrefix("this is not the number") {
+            person.with { $0 }?.wasRefused()
+        }
     }
     func setLoading(_ isLoading: Bool) {}
     func open(_ page: String) { say("page", page) }

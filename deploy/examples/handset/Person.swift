@@ -3,7 +3,9 @@ import FusionAuth
 
 /// A handset in somebody's hand: what arrives on it, what is sent from it, and its carrier.
 package protocol PersonWithPhone: Sendable {
-    /// The newest code that arrived at this number since the last one; nil when none does.
+    /// What has arrived so far is of no interest any more.
+    func clearInbox(of number: String) async
+    /// The newest code that arrived at this number since then; nil when none does.
     func readCode(of number: String) async -> String?
     func sendText(_ text: String, from number: String, to receiver: String) async
     func carrierToken(of number: String) async -> (token: String?, innerCode: Int)
@@ -28,8 +30,8 @@ final class Person: FusionAuthPresenter {
     private let plan: Plan
     private let phone: any PersonWithPhone
     private let wrongLeft: Locked<Int>
-    /// The page in front, and the right code for it.
-    private let front = Locked<(page: SMSCodeView, code: String)?>(nil)
+    /// The page in front, and the right code for it, once it came.
+    private let front = Locked<(page: SMSCodeView, code: String?)?>(nil)
 
     init(_ plan: Plan, _ phone: any PersonWithPhone) {
         self.plan = plan
@@ -50,6 +52,8 @@ final class Person: FusionAuthPresenter {
         case .smsCode(let view):
             let isNew = view.state.takesNumber && view.state.templateId == "100002"
             let number = isNew ? plan.newNumber : plan.number
+            front.with { $0 = (view, nil) }
+            await phone.clearInbox(of: number)
             view.send(number: view.state.takesNumber ? number : nil)
             guard let code = await phone.readCode(of: number) else { return view.back() }
             front.with { $0 = (view, code) }
@@ -66,7 +70,7 @@ final class Person: FusionAuthPresenter {
     }
 
     private func type() {
-        guard let (view, code) = front.with({ $0 }) else { return }
+        guard let (view, code) = front.with({ $0 }), let code else { return }
         let isWrong = wrongLeft.with { left in
             defer { left = max(0, left - 1) }
             return left > 0
@@ -74,10 +78,10 @@ final class Person: FusionAuthPresenter {
         view.submit(code: isWrong ? Self.other(than: code) : code)
     }
 
-    /// The app says that the code is wrong.
+    /// The app says that the code, or the number, is wrong.
     func wasRefused() {
-        guard let (view, _) = front.with({ $0 }) else { return }
-        if plan.givesUp { view.back() } else { type() }
+        guard let (view, code) = front.with({ $0 }) else { return }
+        if code == nil || plan.givesUp { view.back() } else { type() }
     }
 
     static func other(than code: String) -> String {

@@ -1,6 +1,7 @@
 import Foundation
+package import FusionAuth
 
-/// A phone of the sandbox, reached through `fusionctl`.
+/// A phone of the sandbox, through the helper API of the gateway's phone page (development only).
 package struct SandboxPhone: PersonWithPhone {
     private struct Inbox: Codable {
         struct Message: Codable {
@@ -9,68 +10,80 @@ package struct SandboxPhone: PersonWithPhone {
         }
         let messages: [Message]
     }
+    private struct InboxQuery: Codable {
+        let numbers: [String]
+        let afterSequence: Int64
+    }
+    private struct SIM: Codable { let simId: String }
+    private struct SIMQuery: Codable {
+        let numbers: [String]
+        let carrier: String
+        let fault: String
+    }
     private struct Carrier: Codable {
         let carrierToken: String?
         let innerCode: Int
     }
 
-    /// How often the inbox is looked at, each time for up to a second.
-    private static let looksMax = 15
+    /// How often the inbox is looked at, and how long in between: the person waits a quarter minute.
+    private static let looksMax = 150
+    private static let gap = Duration.milliseconds(100)
 
-    private let tool: String
-    private let home: String
+    private let transport: any FusionAuthTransport
+    private let simFault: String
     private let seen = Locked<Int64>(0)
 
-    package init(tool: String, home: String) {
-        self.tool = tool
-        self.home = home
+    /// - Parameter simFault: `none`, `no_cellular_data` … as `sandbox.sim` names them.
+    package init(_ transport: any FusionAuthTransport, simFault: String = "none") {
+        self.transport = transport
+        self.simFault = simFault
+    }
+
+    package func clearInbox(of number: String) async {
+        if let newest = await inbox(of: number)?.messages.last {
+            seen.with { $0 = newest.sequence }
+        }
     }
 
     package func readCode(of number: String) async -> String? {
         for _ in 0..<Self.looksMax {
-            let inbox: Inbox? = await ask([
-                "sms", "inbox", number, "--after", "\(seen.with { $0 })", "--wait", "1000",
-            ])
-            guard let newest = inbox?.messages.last else { continue }
-            seen.with { $0 = newest.sequence }
-            if let code = newest.text.firstMatch(of: /[0-9]{4,10}/) { return String(code.output) }
+            if let newest = await inbox(of: number)?.messages.last {
+                seen.with { $0 = newest.sequence }
+                if let code = newest.text.firstMatch(of: /[0-9]{4,10}/) {
+                    return String(code.output)
+                }
+            }
+            try? await Task.sleep(for: Self.gap)
         }
         return nil
     }
 
     package func sendText(_ text: String, from number: String, to receiver: String) async {
-        _ = await run(["sms", "send-mo", number, receiver, text])
+        let body = ["sender": number, "receiver": receiver, "text": text]
+        let _: [String: String]? = await ask("send-mo", body)
     }
 
     package func carrierToken(of number: String) async -> (token: String?, innerCode: Int) {
-        let answer: Carrier? = await ask([
-            "call", "sandbox.carrier_token", #"{"number":"\#(number)"}"#,
-        ])
-        return (answer?.carrierToken, answer?.innerCode ?? 1_600_011)
+        let sim: SIM? = await ask(
+            "sim", SIMQuery(numbers: [number], carrier: "mobile", fault: simFault))
+        guard let sim else { return (nil, FusionAuthInnerCode.noSIM.rawValue) }
+        let answer: Carrier? = await ask("carrier-token", ["simId": sim.simId])
+        return (
+            answer?.carrierToken, answer?.innerCode ?? FusionAuthInnerCode.tokenFetchFailed.rawValue
+        )
     }
 
-    private func ask<Answer: Decodable>(_ words: [String]) async -> Answer? {
-        await run(words).flatMap { try? JSONDecoder().decode(Answer.self, from: $0) }
+    private func inbox(of number: String) async -> Inbox? {
+        await ask("inbox", InboxQuery(numbers: [number], afterSequence: seen.with { $0 }))
     }
 
-    /// - Returns: what it printed; nil when it failed.
-    private func run(_ words: [String]) async -> Data? {
-        await withCheckedContinuation { continuation in
-            OperationQueue().addOperation {
-                let process = Process()
-                process.executableURL = URL(filePath: tool)
-                process.arguments = words + ["--json", "--home", home]
-                let out = Pipe()
-                process.standardOutput = out
-                process.standardError = FileHandle.nullDevice
-                process.standardInput = FileHandle.nullDevice
-                guard (try? process.run()) != nil else {
-                    return continuation.resume(returning: nil)
-                }
-                let data = try? out.fileHandleForReading.readToEnd()
-                process.waitUntilExit()
-                continuation.resume(returning: process.terminationStatus == 0 ? data : nil)
-            }
+    private func ask<Answer: Decodable>(_ name: String, _ body: some Encodable) async -> Answer? {
+        let request = FusionAuthRequest(
+            "POST", "/demo/api/\(name)", headers: ["Content-Type": "application/json"],
+            body: try? JSONEncoder().encode(body))
+        guard let response = try? await transport.send(request), response.status == 200 else {
+            return nil
         }
+        return try? JSONDecoder().decode(Answer.self, from: response.body)
     }
 }

@@ -1,0 +1,187 @@
+"""The sample app over the client SDK, with real daemons and an app server: what it shows, and how each scene ends."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from house import BINARIES, ROOT, PATIENCE, Child, until
+from play import BUNDLE, fresh_number
+
+HANDSET = BINARIES / "handset"
+END, STOPPED, NO_WAY, BACK_FROM_CODE = 110005, 100004, 200001, 510001
+
+
+@pytest.fixture(scope="module")
+def app_server(own):
+    child = Child([
+        sys.executable, ROOT / "deploy/examples/appserver/appserver.py", "--port", "0",
+        "--scheme", own.scheme, "--ipc", own.ipc,
+    ])
+    try:
+        yield until(lambda: child.out and child.out[0], "the address of the app server")
+    finally:
+        child.end()
+
+
+class Screen:
+    """What the handset printed, as (what, text)."""
+
+    def __init__(self, done):
+        self.status = done.returncode
+        self.lines = [next(iter(json.loads(line).items())) for line in done.stdout.splitlines()]
+
+    def texts(self, what):
+        return [text for kind, text in self.lines if kind == what]
+
+    @property
+    def messages(self):
+        return self.texts("message")
+
+    @property
+    def ends(self):
+        return [(text.split()[0], int(text.split()[1])) for text in self.texts("finished")]
+
+
+@pytest.fixture
+def handset(own, app_server):
+    def run(*words, server=app_server, gateway=None):
+        access = ["--app-server", server] if server else []
+        done = subprocess.run(
+            [
+                HANDSET, "--json", "--gateway", gateway or own.endpoints()["http"], *access,
+                "--scheme", own.scheme, *words,
+            ],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=4 * PATIENCE,
+        )
+        assert done.stderr == ""
+        return Screen(done)
+
+    return run
+
+
+@pytest.fixture
+def number():
+    return fresh_number()
+
+
+# Well ended
+
+
+def test_one_click(handset, number):
+    screen = handset("--number", number)
+    assert (screen.messages, screen.ends) == (["login successful"], [("100001", END)])
+    assert screen.status == 0
+
+
+def test_another_way_with_a_wrong_code_first(handset, number):
+    screen = handset("--number", number, "--other-login", "--wrong-codes", "1")
+    assert screen.messages == ["the code is wrong or has expired", "login successful"]
+    assert screen.ends == [("100001", END)]
+
+
+def test_login_then_another_number(handset, number):
+    new = fresh_number()
+    screen = handset("--template", "100001,100002", "--number", number, "--new-number", new)
+    assert screen.messages == ["login successful", "old number verified", "phone number updated"]
+    assert screen.ends == [("100001", END), ("100002", END)]
+
+
+def test_login_then_the_bound_number(handset, number):
+    screen = handset("--template", "100001,100005", "--number", number)
+    assert screen.messages == ["login successful", "verified"]
+    assert screen.ends == [("100001", END), ("100005", END)]
+
+
+def test_a_number_that_only_the_app_knows(handset, number):
+    screen = handset("--template", "100005", "--number", number, "--stored-number", number)
+    assert (screen.messages, screen.ends) == (["verified"], [("100005", END)])
+
+
+def test_a_new_password(handset, number):
+    screen = handset("--template", "100003", "--number", number, "--stored-number", number)
+    assert screen.messages == ["verified, you can change your password"]
+    assert screen.texts("page") == ["password"]
+    assert screen.ends == [("100003", END)]
+
+
+def test_a_new_number(handset, number):
+    screen = handset("--template", "100004", "--number", number)
+    assert (screen.messages, screen.ends) == (["new number bound"], [("100004", END)])
+
+
+def test_no_cellular_data_then_a_code(handset, number):
+    screen = handset("--number", number, "--sim-fault", "no_cellular_data")
+    assert (screen.messages, screen.ends) == (["login successful"], [("100001", END)])
+
+
+# By way of an SMS of one's own
+
+
+@pytest.fixture
+def limited(handset, number):
+    """A number that had a code within the minute."""
+    screen = handset("--number", number, "--other-login", "--wrong-codes", "1", "--gives-up")
+    assert screen.messages == ["the code is wrong or has expired"]
+    assert screen.ends == [("100001", BACK_FROM_CODE)] and screen.status == 1
+    return number
+
+
+def test_too_many_codes_then_an_sms(handset, limited):
+    screen = handset("--number", limited, "--other-login")
+    assert screen.messages == ["too many codes were asked for, wait a little", "login successful"]
+    assert screen.ends == [("100001", END)]
+
+
+def test_an_sms_that_was_never_sent(handset, limited):
+    screen = handset("--number", limited, "--other-login", "--lies")
+    assert screen.messages[-1] == "not verified: was the SMS sent?"
+    assert screen.ends == [("100001", NO_WAY)] and screen.status == 1
+
+
+# Badly ended
+
+
+def test_another_number_than_the_accounts(handset, number):
+    # Compared by the app's word; the person types the same wrong number, and leaves.
+    screen = handset("--template", "100003", "--number", number, "--stored-number", fresh_number())
+    assert screen.messages == ["this is not the number of the account"]
+    assert screen.ends == [("100003", BACK_FROM_CODE)]
+
+
+def test_a_pre_filled_page_without_a_number(handset, number):
+    screen = handset("--template", "100005", "--number", number)
+    assert screen.messages == ["the phone number is not known"]
+    assert screen.ends == [("100005", STOPPED)]
+
+
+def test_quick_access(own, handset, number):
+    token = own.call(
+        "token.issue",
+        {"schemeCode": own.scheme, "platform": "ios", "bundleId": BUNDLE, "durationSeconds": 900},
+    )["authToken"]
+    screen = handset("--token", token, "--number", number, server=None)
+    assert screen.ends == [("100001", STOPPED)]
+    (shown,) = screen.messages
+    mask = re.fullmatch("check this mask token by hand: (.+)", shown).group(1)
+    verified = own.call("verification.verify", {"maskToken": mask})
+    assert (verified["result"], verified["phoneNumber"]) == ("PASS", number)
+
+
+@pytest.mark.parametrize("token", ["nonsense", "e30.e30.e30"])
+def test_a_token_that_is_none(handset, token):
+    screen = handset("--token", token, server=None)
+    assert screen.lines == [("gave up", "no good auth token")] and screen.status == 1
+
+
+def test_no_gateway(handset, number):
+    screen = handset("--number", number, gateway="http://127.0.0.1:1")
+    assert screen.lines == [("gave up", "no good auth token")]
+
+
+def test_the_secrets_of_a_scene_are_not_in_any_log(own, handset, number):
+    handset("--number", number)
+    for path in (own.home / "log").glob("*.jsonl"):
+        assert number not in path.read_text(), path
