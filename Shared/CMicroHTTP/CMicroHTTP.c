@@ -1,6 +1,8 @@
+#define _GNU_SOURCE  // dup3
 #include "CMicroHTTP.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <gnutls/abstract.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
@@ -9,7 +11,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 enum { chain_max = 8 };
 
@@ -22,6 +26,7 @@ struct fusion_http_identity {
 struct fusion_http_daemon {
     struct fusion_http_calls calls;
     struct MHD_Daemon *library;
+    int listener;
     _Atomic(struct fusion_http_identity *) identity;
     // The one before: a handshake under way may still use it.
     struct fusion_http_identity *former;
@@ -118,6 +123,7 @@ struct fusion_http_daemon *fusion_http_start(const struct fusion_http_plan *plan
     struct fusion_http_daemon *daemon = calloc(1, sizeof *daemon);
     if (!daemon) return NULL;
     daemon->calls = plan->calls;
+    daemon->listener = plan->listener;
     atomic_store(&daemon->identity, plan->identity);
     unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME;
     if (plan->identity) flags |= MHD_USE_TLS;
@@ -126,7 +132,11 @@ struct fusion_http_daemon *fusion_http_start(const struct fusion_http_plan *plan
         {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)&on_handshake},
         {MHD_OPTION_END, 0, NULL},
     };
-    struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
+    struct MHD_OptionItem pool[] = {
+        {MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)plan->threads, NULL},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     daemon->library = MHD_start_daemon(
         flags, 0, NULL, NULL, &on_request, daemon,
         MHD_OPTION_LISTEN_SOCKET, (MHD_socket)plan->listener,
@@ -139,15 +149,23 @@ struct fusion_http_daemon *fusion_http_start(const struct fusion_http_plan *plan
         MHD_OPTION_UNESCAPE_CALLBACK, &keep_escaped, NULL,
         MHD_OPTION_NOTIFY_COMPLETED, &on_completed, daemon,
         MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
-        MHD_OPTION_ARRAY, plan->identity ? secure : plain,
+        MHD_OPTION_ARRAY, plan->threads > 1 ? pool : none,
+        MHD_OPTION_ARRAY, plan->identity ? secure : none,
         MHD_OPTION_END);
     if (daemon->library) return daemon;
     free(daemon);
     return NULL;
 }
 
-void fusion_http_quiesce(struct fusion_http_daemon *daemon) {
-    MHD_quiesce_daemon(daemon->library);
+// MHD_quiesce_daemon aborts the process when it and a thread of the daemon take the listener out of
+// the same epoll set at once. In its stead the listener's number gets a descriptor that is never
+// ready: the system then drops the listening socket, and the daemon sees silence.
+int fusion_http_quiesce(struct fusion_http_daemon *daemon) {
+    int silent = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (silent < 0) return 0;
+    int is_done = dup3(silent, daemon->listener, O_CLOEXEC) >= 0;
+    close(silent);
+    return is_done;
 }
 
 void fusion_http_stop(struct fusion_http_daemon *daemon) {

@@ -2,12 +2,12 @@ import CMicroHTTP
 import HTTPTypes
 import Primitives
 
-/// One request and its answer, between the server's thread and the task that answers.
+/// One request and its answer, between its connection's thread and the task that answers.
 ///
 /// The library may be told to suspend and to resume a connection only in turns. Both happen under the
 /// lock of this exchange, and resuming never after `end`.
 final class Exchange: @unchecked Sendable {
-    /// What the server's thread finds when it asks for the answer.
+    /// What the connection's thread finds when it asks for the answer.
     enum Finding {
         case answer(HTTPResponse)
         /// Nothing yet: the connection is suspended now.
@@ -41,7 +41,7 @@ final class Exchange: @unchecked Sendable {
     let link: Link
     private let connection: UInt
 
-    // These belong to the server's thread.
+    // These belong to the thread of the connection.
     let targetAddress: UInt
     let target: [UInt8]
     var head: HTTPRequestHead?
@@ -70,7 +70,7 @@ final class Exchange: @unchecked Sendable {
 
     var isStreaming: Bool { shared.withLock { $0.isStreaming } }
 
-    // MARK: On the server's thread
+    // MARK: On the connection's thread
 
     /// The answer, or suspends until there is one.
     func find() -> Finding {

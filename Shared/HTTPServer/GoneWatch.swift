@@ -32,7 +32,7 @@ final class GoneWatch: Sendable {
         close(wakeup)
     }
 
-    /// On the server's thread, as `remove`.
+    /// On the connection's thread, as `remove`.
     func add(_ exchange: Exchange) {
         guard !exchange.isWatched else { return }
         exchange.isWatched = true

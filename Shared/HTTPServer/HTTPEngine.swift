@@ -2,7 +2,8 @@ import CMicroHTTP
 import HTTPTypes
 import Primitives
 
-/// What the library's callbacks do. They all run on its one thread, which nothing here may hold up.
+/// What the library's callbacks do. They run on its few threads, which nothing here may hold up; what
+/// concerns one connection runs on one of them.
 final class HTTPEngine: Sendable {
     /// More fields than any client sends; a head with more is refused.
     private static let fieldsMax = 128
@@ -10,7 +11,7 @@ final class HTTPEngine: Sendable {
     private struct Hand {
         var exchanges: [ObjectIdentifier: Exchange] = [:]
         var isDraining = false
-        /// What is still in hand gets no answer.
+        /// What comes now is refused.
         var isOver = false
         var whenEmpty: CheckedContinuation<Void, Never>?
     }
@@ -214,12 +215,11 @@ final class HTTPEngine: Sendable {
         waiter?.resume()
     }
 
+    func refuseNew() { hand.withLock { $0.isOver = true } }
+
     /// Closes every connection that still waits, so that the library can be stopped.
     func giveUp() {
-        let exchanges = hand.withLock { hand in
-            hand.isOver = true
-            return Array(hand.exchanges.values)
-        }
+        let exchanges = hand.withLock { Array($0.exchanges.values) }
         for exchange in exchanges { exchange.abort() }
     }
 

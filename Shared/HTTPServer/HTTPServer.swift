@@ -1,10 +1,9 @@
 import CMicroHTTP
 package import Effects
-import Glibc
 package import HTTPTypes
 import Primitives
 
-/// HTTP/1.1 over libmicrohttpd: one thread for all connections, one task for each request.
+/// HTTP/1.1 over libmicrohttpd: a few threads for all connections, one task for each request.
 ///
 /// It listens as soon as it is made. A request that the library itself cannot read (no head in it, a
 /// head that is too large, another version of HTTP) is answered by the library and never seen here.
@@ -19,6 +18,9 @@ package final class HTTPServer: DaemonPart {
     private static let priorities = "NORMAL:-VERS-ALL:+VERS-TLS1.3"
     /// Late connections are looked for so often, or four times in `transferMax`.
     private static let lookEvery = Duration.seconds(1)
+
+    /// What the threads have in their hands is through by then.
+    private static let settleMax = Duration.milliseconds(500)
 
     private let settings: HTTPServerSettings
     private let engine: HTTPEngine
@@ -67,6 +69,7 @@ package final class HTTPServer: DaemonPart {
             var plan = fusion_http_plan()
             plan.calls = engineCalls(engine)
             plan.listener = socket.descriptor
+            plan.threads = UInt32(min(settings.threadsCount, settings.connectionsMax))
             plan.connections_max = UInt32(settings.connectionsMax)
             plan.connections_per_address_max = UInt32(settings.connectionsPerAddressMax)
             plan.idle_seconds = UInt32(settings.idleSeconds)
@@ -74,11 +77,11 @@ package final class HTTPServer: DaemonPart {
             plan.memory_bytes = settings.headBytesMax + settings.recordBytesMax
             plan.identity = identity
             plan.priorities = priorities
-            // The library's thread inherits what is blocked here.
+            // The library's threads inherit what is blocked here.
             return withSignalsBlocked { fusion_http_start(&plan) }
         }
         guard let started else {
-            close(socket.descriptor)
+            // Whether the library closed the listener tells nobody; the process ends anyway.
             fusion_http_identity_free(identity)
             throw .system(call: "MHD_start_daemon", reason: "the library could not start")
         }
@@ -96,18 +99,19 @@ package final class HTTPServer: DaemonPart {
 
     /// Refuses new connections, answers what is in hand, ends streams, closes the rest.
     package func drain() async {
-        withDaemon { fusion_http_quiesce($0) }
-        socket.refuseNew()
+        if withDaemon({ fusion_http_quiesce($0) }) == 0 { log.error("still accepts connections") }
         engine.drain()
         await waitForHand(settings.drainMax)
+        // Kept connections may have brought more in the meantime; what comes from now on is refused.
+        engine.refuseNew()
+        await waitForHand(Self.settleMax)
         let leftCount = engine.inHandCount
         if leftCount > 0 { log.warning("requests were left", ["count": .init(leftCount)]) }
         engine.giveUp()
-        await waitForHand(.seconds(1))
+        await waitForHand(Self.settleMax)
         daemon.withLock { daemon in
             if let raw = daemon, let pointer = OpaquePointer(bitPattern: raw) {
                 fusion_http_stop(pointer)
-                close(socket.descriptor)
             }
             daemon = nil
         }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Bounds of one server, each with its unit.
 package struct HTTPServerSettings: Sendable {
     /// One address of this machine: `127.0.0.1`, `::1`, or `0.0.0.0` where an operator wants all.
@@ -6,6 +8,8 @@ package struct HTTPServerSettings: Sendable {
     package var port = 0
     /// PEM files; nil serves plain HTTP.
     package var identity: IdentityFiles?
+    /// Threads that read, begin requests and write; each has its share of the connections.
+    package var threadsCount = min(4, max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     /// Further ones wait in the system's queue until one has ended.
     package var connectionsMax = 4096
     /// Further ones of that address are closed at once.

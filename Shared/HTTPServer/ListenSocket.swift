@@ -51,9 +51,6 @@ struct ListenSocket: Sendable {
         self.descriptor = descriptor
     }
 
-    /// New connections are refused from now on; the descriptor stays open.
-    func refuseNew() { shutdown(descriptor, Int32(SHUT_RDWR)) }
-
     private static func port(of descriptor: Int32) throws(HTTPServerProblem) -> Int {
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

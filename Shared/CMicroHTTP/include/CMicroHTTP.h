@@ -1,6 +1,7 @@
 #pragma once
 // libmicrohttpd without variadic functions, and only what the server uses of it. Connections are
-// pointers that stay the library's own; every callback runs on the daemon's one thread.
+// pointers that stay the library's own. The daemon has some threads; what happens on one connection
+// happens on one of them.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,8 +31,9 @@ struct fusion_http_calls {
 
 struct fusion_http_plan {
     struct fusion_http_calls calls;
-    // Bound and listening; stays the caller's to close.
+    // Bound and listening; the daemon closes it.
     int listener;
+    unsigned int threads;
     unsigned int connections_max;
     unsigned int connections_per_address_max;
     unsigned int idle_seconds;
@@ -44,8 +46,8 @@ struct fusion_http_plan {
 };
 
 struct fusion_http_daemon *fusion_http_start(const struct fusion_http_plan *plan);
-// Nothing is accepted any more.
-void fusion_http_quiesce(struct fusion_http_daemon *daemon);
+// Nothing is accepted any more: false when the system had no descriptor for that.
+int fusion_http_quiesce(struct fusion_http_daemon *daemon);
 // Every suspended connection must have been resumed and have run.
 void fusion_http_stop(struct fusion_http_daemon *daemon);
 
