@@ -12,7 +12,7 @@ from selenium.webdriver.common.keys import Keys
 
 from browser import SCREENSHOTS, PhonePage, make_browser, other
 from bus import Bus, fresh_key
-from house import until
+from house import ROOT, until
 from play import fresh_number
 from web import start_gateway
 
@@ -69,7 +69,7 @@ def test_one_click_login(page):
 
 
 def test_without_the_box_and_without_an_alert_nothing_is_sent(page):
-    page.press("#look-alert")
+    page.press("#look-alertShown")
     page.begin("100001", "numberAuth")
     page.press("#login")
     page.toast("Please agree to the terms first")
@@ -272,6 +272,22 @@ def test_a_provider_that_refuses(page):
     page.says("#path-aside", "stopped")
 
 
+def test_a_clock_that_runs_ahead_gets_no_second_sms(page):
+    """The page counts down by the server's answer; who gets round that meets the server's own limit."""
+    page.begin("100005", "smsCode")
+    page.send()
+    assert re.fullmatch(r"Send again in (5\d|60) s", page.text("#sms-resend"))
+    assert not page.see("#sms-resend").is_enabled()
+    page.run("const now = Date.now; Date.now = () => now() + 61_000")
+    until(lambda: page.see("#sms-resend").is_enabled(), "the countdown to end")
+    assert page.text("#sms-resend") == "Send again"
+    page.press("#sms-resend")
+    page.toast("Too many messages for now")
+    page.event("VerifyCodeFrequency")
+    page.on("upgoing")
+    assert page.messages() == 1
+
+
 def test_claiming_success_without_a_proof(page):
     page.expected = ["409"]
     page.begin("100001", "numberAuth")
@@ -293,6 +309,38 @@ def test_too_many_starts_of_a_device(page):
     page.press("#new-device")
     page.says("#outcome", "new device")
     page.begin("100005", "smsCode")
+
+
+def test_a_token_that_is_not_taken(page):
+    """Three new ones, then the handler is destroyed; the next scene begins afresh."""
+    page.expected = ["401"]
+    page.run("""
+      window.__real = window.fetch;
+      window.fetch = (url, options) => window.__real(url, /client/.test(url)
+        ? { ...options, headers: { ...options.headers, Authorization: "Bearer e30.e30.AAAA" } } : options);
+    """)
+    page.press('[data-scene="100001"]')
+    page.toast("The login service is not available")
+    assert page.text("#events").count("onSDKTokenAuthFailure") == 3
+    assert page.text("#events").count("onSDKTokenUpdate") == 4
+    page.run("window.fetch = window.__real")
+    page.begin("100001", "numberAuth")
+
+
+def test_an_app_server_that_fails(page):
+    """The scene is stopped and the error shown."""
+    page.run("""
+      window.__real = window.fetch;
+      window.fetch = (url, options) => /verify/.test(url)
+        ? Promise.resolve(Response.json({ detail: "out of order" }, { status: 502 }))
+        : window.__real(url, options);
+    """)
+    page.begin("100001", "numberAuth")
+    page.press("#agree")
+    page.press("#login")
+    page.toast("out of order")
+    page.on("home")
+    page.says("#path-aside", "stopped")
 
 
 # The look of the one-click page
@@ -339,6 +387,14 @@ def test_in_chinese(page):
     assert not re.search(r"[a-z]{4,} [a-z]{3,}", page.text("#phone"))
     page.press('[data-locale="en"]')
     page.says(".page-title", "Enter the code")
+
+
+def test_both_languages_have_every_text():
+    folder = ROOT / "Services/Gateway/pages"
+    names = [re.findall(r'^  "?([\w.]+)"?:', (folder / name).read_text(), re.MULTILINE)
+             for name in ("texts.js", "texts-zh.js")]
+    assert sorted(names[0]) == sorted(names[1])
+    assert len(names[0]) == len(set(names[0])) > 100
 
 
 def test_every_control_has_a_name(page):

@@ -50,6 +50,7 @@ const world = {
     phone.hasSignal = this.sim.fault !== "no_sim" && this.sim.fault !== "no_cellular_data";
     scenes.redraw();
   },
+  plugIn() { return panels.sim.send(); },
   sentByPhone({ sender, receiver, text }) {
     messages.add({ text, number: sender, receiver, at: Date.now(), isMine: true });
   },

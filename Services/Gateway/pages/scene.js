@@ -165,7 +165,8 @@ export class Scenes {
     if (!(error instanceof FusionAuthError)) throw error;
     this.log.server(`${error.status} ${error.code}`, "bad");
     if (error.isAboutToken) {
-      // Destroy the handler and forget its token; the next scene makes new ones.
+      // Destroy the handlers and forget their tokens; the next scene makes new ones.
+      this.keepers.forEach(({ keeper }) => clearTimeout(keeper.timer));
       this.keepers.clear();
       this.phone.toast(t("fail.token"), "bad");
       return this.leave();
@@ -237,6 +238,8 @@ export class Scenes {
     try {
       return await server.carrierToken(this.world.sim.simId, limit);
     } catch (error) {
+      // A sandbox that was started again knows no phone of before.
+      if (error.code === "sim_not_found") await this.world.plugIn();
       if (error.name === "TimeoutError" || error instanceof ServerError) {
         return { innerCode: CARRIER_TIMEOUT };
       }

@@ -116,7 +116,6 @@ export class SIMPanel {
       for (const number of sim.numbers) await server.fault(number, sim.smsFault);
       this.world.changed();
     } catch (error) {
-      // A sandbox that was started again knows no phone of before.
       if (error.code === "sim_not_found" && sim.simId) {
         sim.simId = undefined;
         return this.send();
@@ -170,9 +169,8 @@ export class LookPanel {
         this.color("loginColor", "look.button", ["loginColorUnselected", "loginColorHighlighted"]),
         this.color("backgroundColor", "look.background", ["navColor"]),
         this.color("numberColor", "look.numberColor")),
-      toggle("look-checked", "look.checked", model.checkBoxChecked,
-        (on) => this.set({ checkBoxChecked: on })),
-      toggle("look-alert", "look.alertShown", model.alertShown, (on) => this.set({ alertShown: on })),
+      ["checkBoxChecked", "alertShown"].map((name) =>
+        toggle(`look-${name}`, `look.${name}`, model[name], (on) => this.set({ [name]: on }))),
       more);
   }
 

@@ -186,7 +186,7 @@ export const texts = {
   "look.button": "登录按钮",
   "look.background": "背景",
   "look.numberColor": "号码颜色",
-  "look.checked": "默认勾选协议",
+  "look.checkBoxChecked": "默认勾选协议",
   "look.alertShown": "未勾选时弹窗",
   "look.json": "页面模型（JSON）",
   "look.show": "全部属性",

@@ -186,7 +186,7 @@ export const texts = {
   "look.button": "Login button",
   "look.background": "Background",
   "look.numberColor": "Number",
-  "look.checked": "Box checked at first",
+  "look.checkBoxChecked": "Box checked at first",
   "look.alertShown": "Alert when unchecked",
   "look.json": "Page model as JSON",
   "look.show": "All properties",
