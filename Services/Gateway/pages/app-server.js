@@ -1,5 +1,8 @@
 /** What an app would ask of its own server, and the sandbox: the page's helper API. */
 
+/** A token is renewed so long before its end. */
+const TOKEN_EARLY_MS = 5 * 60 * 1000;
+
 export class ServerError extends Error {
   constructor(status, facts) {
     super(facts.detail || facts.title || "no answer");
@@ -40,3 +43,31 @@ export const server = {
   fault: (number, fault) => post("fault", { number, fault }),
   activity: () => post("activity"),
 };
+
+/** The app's auth token for one account: fetched from its server, kept until it is nearly over. */
+export class TokenKeeper {
+  constructor(boundNumber, log) {
+    this.boundNumber = boundNumber;
+    this.log = log;
+  }
+
+  async get({ refused }) {
+    if (refused) {
+      this.log.callback("onSDKTokenAuthFailure", { code: 300003, text: refused.code, tone: "bad" });
+      this.token = null;
+    }
+    return this.token ?? this.update();
+  }
+
+  /** At the start, and five minutes before the end. */
+  async update() {
+    this.log.callback("onSDKTokenUpdate");
+    const issued = await server.token(this.boundNumber);
+    this.token = issued.authToken;
+    this.isNew = true;
+    clearTimeout(this.timer);
+    const early = issued.expiresAtMilliseconds - Date.now() - TOKEN_EARLY_MS;
+    this.timer = setTimeout(() => this.update().catch(() => { this.token = null; }), early);
+    return this.token;
+  }
+}

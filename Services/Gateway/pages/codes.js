@@ -50,7 +50,9 @@ export const KINDS = {
   2000006: "upgoing", 2000007: "splitter", 2000008: "phoneScore", 2000009: "graphic",
 };
 
-/** Names of nodes as the SDK's callbacks give them. */
-export const NODE_NAMES = {
+const NODE_NAMES = {
   numberAuth: "NumberAuth", smsCode: "VerifyCodeAuth", upgoing: "UpGoingAuth", graphic: "GraphAuth",
 };
+
+/** As the SDK's callbacks name a node. */
+export const nodeName = (node) => NODE_NAMES[KINDS[node.kind]] ?? String(node.kind);

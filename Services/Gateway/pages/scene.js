@@ -4,8 +4,8 @@
  */
 
 import { FusionAuth, FusionAuthError } from "./fusion-auth.js";
-import { server, ServerError } from "./app-server.js";
-import { KINDS, NODE_NAMES, failureAmong } from "./codes.js";
+import { server, ServerError, TokenKeeper } from "./app-server.js";
+import { KINDS, failureAmong, nodeName } from "./codes.js";
 import { currentLocale, hasText, masked, t } from "./parts.js";
 import { homeScreen, oneClickScreen, passwordScreen, protocolScreen } from "./screens.js";
 import { smsScreen, upgoingScreen } from "./screens-sms.js";
@@ -18,40 +18,11 @@ const COMPARED = "300000100003003";
 /** Number authentication may take so long, then the scene goes on without it. */
 const CARRIER_MS = 3000;
 const CARRIER_TIMEOUT = 1600015;
-const TOKEN_EARLY_MS = 5 * 60 * 1000;
 const PASSWORD_AFTER_MS = 500;
 /** Not yet decided: the same mask token may be asked again. */
 const OPEN = new Set([
   "not_received", "carrier_timeout", "carrier_unavailable", "scheme_disabled", "try_again",
 ]);
-
-/** The app's auth token for one account: fetched from its server, kept until it is nearly over. */
-class TokenKeeper {
-  constructor(boundNumber, log) {
-    this.boundNumber = boundNumber;
-    this.log = log;
-  }
-
-  async get({ refused }) {
-    if (refused) {
-      this.log.callback("onSDKTokenAuthFailure", { code: 300003, text: refused.code, tone: "bad" });
-      this.token = null;
-    }
-    return this.token ?? this.update();
-  }
-
-  /** At the start, and five minutes before the end. */
-  async update() {
-    this.log.callback("onSDKTokenUpdate");
-    const issued = await server.token(this.boundNumber);
-    this.token = issued.authToken;
-    this.isNew = true;
-    clearTimeout(this.timer);
-    const early = issued.expiresAtMilliseconds - Date.now() - TOKEN_EARLY_MS;
-    this.timer = setTimeout(() => this.update().catch(() => { this.token = null; }), early);
-    return this.token;
-  }
-}
 
 export class Scenes {
   /** @param world - what the panels set: `sim`, `account`, `look`, `deviceId`. */
@@ -184,8 +155,6 @@ export class Scenes {
     this.phone.toast(error.message, "bad");
   }
 
-  // MARK: Nodes
-
   async take(view) {
     this.path.view(view);
     if (view.state !== "waiting") return this.finish(view);
@@ -292,8 +261,6 @@ export class Scenes {
     this.log.event(600003);
   }
 
-  // MARK: Callbacks of the SDK, and the app's answers to them
-
   async give(input, inner = null) {
     const { node } = this.view;
     const view = await this.run.input(input);
@@ -329,7 +296,7 @@ export class Scenes {
       this.phone.toast(t("fail.upgoing"), "bad");
       return this.phone.current.say(t("up.waiting"));
     }
-    if (kind === "smsCode" && decision.result) return this.phone.current.wrong(wrongCode(decision));
+    if (kind === "smsCode" && decision.result) return this.phone.current.wrong(decision);
     this.phone.toast(t(decision.result ? `fail.${kind}` : "fail.server"), "bad");
     if (kind !== "smsCode") return this.goOn(false);
   }
@@ -418,9 +385,7 @@ export class Scenes {
   }
 
   /** A message came: its code goes into the field, if one waits. */
-  fill(code) {
-    this.phone.current?.fill?.(code);
-  }
+  fill(code) { this.phone.current?.fill?.(code); }
 
   get waitsForCode() {
     return this.phone.name === "smsCode" && Boolean(this.run?.view.node?.expiresAtMilliseconds);
@@ -430,14 +395,4 @@ export class Scenes {
     if (this.phone.name !== "numberAuth") return this.phone.update();
     this.phone.mount("numberAuth", this.oneClickScreen, { keepsFocus: true });
   }
-}
-
-function nodeName(node) {
-  return NODE_NAMES[KINDS[node.kind]] ?? String(node.kind);
-}
-
-function wrongCode({ reason, attemptsLeft }) {
-  if (reason === "code_exhausted" || attemptsLeft === 0) return t("sms.exhausted");
-  if (attemptsLeft === 1) return t("sms.wrong.1");
-  return attemptsLeft ? t("sms.wrong", { left: attemptsLeft }) : t("sms.wrong.plain");
 }

@@ -160,8 +160,8 @@ export function smsScreen({ view, now, number, phase, onSend, onCode, onInstead,
       focusCode() { codeForm.input.focus({ preventScroll: true }); },
       fill: (code) => { if (isWaitingForCode()) codeForm.fill(code, true); },
       /** The typed code was wrong: it stays, selected, to be typed again. */
-      wrong(message) {
-        say(message);
+      wrong(decision) {
+        say(wrongCode(decision));
         codeForm.input.setAttribute("aria-invalid", "true");
         codeForm.input.focus();
         codeForm.input.select();
@@ -172,6 +172,12 @@ export function smsScreen({ view, now, number, phase, onSend, onCode, onInstead,
       },
     };
   };
+}
+
+function wrongCode({ reason, attemptsLeft }) {
+  if (reason === "code_exhausted" || attemptsLeft === 0) return t("sms.exhausted");
+  if (attemptsLeft === 1) return t("sms.wrong.1");
+  return attemptsLeft ? t("sms.wrong", { left: attemptsLeft }) : t("sms.wrong.plain");
 }
 
 function titleKey(phase, takesNumber) {
