@@ -137,7 +137,8 @@ let package = Package(
         executable("Scene", "fusion-scene", daemon + ["Storage", "SceneService"]),
         // Files of the gateway's pages as C arrays.
         .target(name: "CPages", path: "Services/Gateway/CPages"),
-        executable("Gateway", "fusion-gateway", daemon + ["HTTPTypes", "GatewayService", "CPages"]),
+        executable(
+            "Gateway", "fusion-gateway", daemon + ["HTTPTypes", "GatewayService", "CPages"]),
         executable("Sandbox", "fusion-sandbox", daemon + ["SandboxService"]),
         executable("Echo", "fusion-echo", daemon + ["Storage", "EchoService"]),
         // A sample app over the client SDK.
