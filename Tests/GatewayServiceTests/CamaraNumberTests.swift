@@ -38,6 +38,16 @@ struct CamaraNumberTests {
         }
     }
 
+    @Test("HEAD is refused: it would use the token up for nothing")
+    func head() async {
+        let token = world.token()
+        let answer = await world.ask(
+            "HEAD", "/number-verification/v2/device-phone-number", token: token)
+        #expect(answer.status == 405)
+        #expect(answer.headers["allow"] == "GET")
+        #expect(world.bus.requests(ConsumeToken.self).isEmpty)
+    }
+
     @Test("the carrier's word is the answer: PASS true, REJECT false, UNKNOWN neither")
     func verify() async throws {
         serveMatches(.pass)

@@ -40,13 +40,28 @@ struct CamaraPasswordTests {
         #expect(answer.text == #"{"authenticationId":"\#(CamaraWorld.challenge.text).11"}"#)
         #expect(answer.headers["content-type"] == "application/json")
         let request = try #require(world.bus.requests(SendCode.self).first)
-        #expect(request.schemeCode == CamaraWorld.schemeCode && request.purpose == "camara")
+        #expect(request.schemeCode == CamaraWorld.schemeCode)
+        #expect(request.purpose.hasPrefix("camara:") && request.purpose.utf8.count <= 64)
         #expect(request.number == CamaraWorld.number)
         #expect(request.text?.body == "##code## is it")
         #expect(request.duplicatePolicy == .newest && request.returnCode == nil)
         #expect(request.origin == nil)
         let options = try #require(world.bus.options(of: SendCode.self).first)
         #expect(options.onBehalfOf == .integrator(CamaraWorld.owner))
+    }
+
+    @Test("codes of two clients of one issuer do not end each other")
+    func clientsApart() async {
+        serveSends(world)
+        for client in ["app", "shop", "app"] {
+            _ = await world.ask(
+                "POST", "/one-time-password-sms/v1/send-code",
+                #"{"phoneNumber":"+14155552671","message":"{{code}} is it"}"#,
+                token: world.token(["client_id": client]))
+        }
+        let purposes = world.bus.requests(SendCode.self).map(\.purpose)
+        #expect(purposes.count == 3 && Set(purposes).count == 2)
+        #expect(purposes.first == purposes.last)
     }
 
     @Test(

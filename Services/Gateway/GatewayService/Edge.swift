@@ -35,20 +35,27 @@ package struct Route: Sendable {
     /// Asked all day by programs that only look whether we live: counted, and
     /// logged at info only when the answer is bad.
     package let isProbe: Bool
+    /// HEAD is answered as GET (RFC 9110 §9.3.2); false where a GET uses something up.
+    package let answersHead: Bool
     package let answer: Answer
 
     /// - Parameter path: whole: `/client/v1/scenes/{runId}/events`.
     package init(
         _ name: String, _ method: String, _ path: String,
         bodyBytesMax: Int = Route.bodyBytesMaxDefault, isProbe: Bool = false,
-        _ answer: @escaping Answer
+        answersHead: Bool = true, _ answer: @escaping Answer
     ) {
         self.name = name
         self.method = method
         self.pattern = PathPattern(path)
         self.bodyBytesMax = bodyBytesMax
         self.isProbe = isProbe
+        self.answersHead = answersHead && method == "GET"
         self.answer = answer
+    }
+
+    func takes(_ method: String) -> Bool {
+        method == self.method || (method == "HEAD" && answersHead)
     }
 
     /// The largest text of our APIs, an SMS with its parameters, is far below.

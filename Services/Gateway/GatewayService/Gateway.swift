@@ -42,7 +42,7 @@ package struct Gateway: HTTPHandler {
         var response: HTTPResponse
         var name = GatewaySignals.noRoute
         var isProbe = false
-        if let chosen = candidates.first(where: { $0.route.method == routed(request.method) }) {
+        if let chosen = candidates.first(where: { $0.route.takes(request.method) }) {
             scope.path = chosen.values
             name = chosen.route.name
             isProbe = chosen.route.isProbe
@@ -50,7 +50,7 @@ package struct Gateway: HTTPHandler {
         } else if candidates.isEmpty {
             response = edge(for: request.path).refuse(.notFound, scope)
         } else {
-            let allowed = allowed(candidates.map(\.route.method))
+            let allowed = allowed(candidates.map(\.route))
             response = edge(for: request.path).refuse(.methodNotAllowed(allowed), scope)
             response.headers.set("Allow", allowed.joined(separator: ", "))
         }
@@ -84,11 +84,9 @@ package struct Gateway: HTTPHandler {
         prefix == "/" || path == prefix || path.hasPrefix(prefix + "/")
     }
 
-    /// HEAD is answered as GET; the server leaves the body out (RFC 9110 §9.3.2).
-    private func routed(_ method: String) -> String { method == "HEAD" ? "GET" : method }
-
-    private func allowed(_ methods: [String]) -> [String] {
-        (methods.contains("GET") ? methods + ["HEAD"] : methods).sorted()
+    private func allowed(_ routes: [Route]) -> [String] {
+        let head = routes.contains(where: \.answersHead) ? ["HEAD"] : []
+        return (routes.map(\.method) + head).sorted()
     }
 
     // MARK: Ids, headers, signals

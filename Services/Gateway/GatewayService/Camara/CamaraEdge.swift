@@ -22,7 +22,8 @@ package struct CamaraEdge: Edge {
     ) {
         self.tokens = tokens
         self.metrics = metrics
-        passwords = OneTimePasswordSMS(bus: bus, phoneNumbers: phoneNumbers, pause: pause)
+        passwords = OneTimePasswordSMS(
+            bus: bus, phoneNumbers: phoneNumbers, signer: signer, pause: pause)
         numbers = NumberVerification(bus: bus, phoneNumbers: phoneNumbers, signer: signer)
     }
 
@@ -63,8 +64,11 @@ package struct CamaraEdge: Edge {
         _ name: String, _ method: String, _ base: String, _ scopeWord: String,
         _ answer: @escaping @Sendable (CamaraCall) async throws(CamaraError) -> HTTPResponse
     ) -> Route {
-        Route("camara.\(name)", method, "\(base)/\(name)", bodyBytesMax: CamaraBody.bytesMax) {
-            request, scope in
+        // A token of Number Verification is good for one call: HEAD would use it up for nothing.
+        Route(
+            "camara.\(name)", method, "\(base)/\(name)", bodyBytesMax: CamaraBody.bytesMax,
+            answersHead: false
+        ) { request, scope in
             let correlator = Correlator(scope)
             do throws(CamaraError) {
                 guard correlator.isValid else {

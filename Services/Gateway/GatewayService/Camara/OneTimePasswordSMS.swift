@@ -8,8 +8,9 @@ import Primitives
 struct OneTimePasswordSMS: Sendable {
     static let base = "/one-time-password-sms/v1"
     static let scope = "one-time-password-sms:send-validate"
-    /// Codes of this edge are good here only.
+    /// Codes of this edge are good here only, and those of one client of an issuer for it alone.
     static let purpose = "camara"
+    private static let clientDigestBytes = 16
     /// Marks the code's place in a message.
     static let mark = "{{code}}"
     static let messageLengthMax = 160
@@ -22,12 +23,24 @@ struct OneTimePasswordSMS: Sendable {
 
     private let bus: any BusCaller
     private let phoneNumbers: any PhoneNumberParser
+    private let signer: any TokenSigner
     private let pause: any Pause
 
-    init(bus: any BusCaller, phoneNumbers: any PhoneNumberParser, pause: any Pause) {
+    /// - Parameter signer: for SHA-256.
+    init(
+        bus: any BusCaller, phoneNumbers: any PhoneNumberParser, signer: any TokenSigner,
+        pause: any Pause
+    ) {
         self.bus = bus
         self.phoneNumbers = phoneNumbers
+        self.signer = signer
         self.pause = pause
+    }
+
+    private func purpose(_ call: CamaraCall) -> String {
+        guard let client = call.token.claims.clientID else { return Self.purpose }
+        let digest = signer.sha256(Array(client.utf8)).prefix(Self.clientDigestBytes)
+        return "\(Self.purpose):\(Hex.encode(digest))"
     }
 
     // MARK: send-code
@@ -41,7 +54,7 @@ struct OneTimePasswordSMS: Sendable {
         let number = try number(body)
         let message = try message(body, call.token.issuer)
         let request = SendCode(
-            schemeCode: call.token.schemeCode, purpose: Self.purpose, number: number,
+            schemeCode: call.token.schemeCode, purpose: purpose(call), number: number,
             text: MessageTextRequest(body: message), cooldownSeconds: Self.cooldownSeconds,
             duplicatePolicy: .newest)
         let sent: SentCode

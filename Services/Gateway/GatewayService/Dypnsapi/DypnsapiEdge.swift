@@ -30,7 +30,10 @@ package struct DypnsapiEdge: Edge {
     package var prefixes: [String] { ["/"] }
 
     package var routes: [Route] {
-        ["GET", "POST"].map { method in Route("dypnsapi", method, "/", answer) }
+        // A GET may send an SMS: HEAD is no way to ask for that.
+        ["GET", "POST"].map { method in
+            Route("dypnsapi", method, "/", answersHead: false, answer)
+        }
     }
 
     package func refuse(_ refusal: EdgeRefusal, _ scope: RequestScope) -> HTTPResponse {
