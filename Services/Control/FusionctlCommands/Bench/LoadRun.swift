@@ -97,11 +97,10 @@ struct LoadRun: Sendable {
         var perSecond: Double { Double(tape.whole.count) / max(0.001, seconds) }
     }
 
+    typealias Progress = @Sendable (_ second: Int, _ count: Int) -> Void
+
     /// - Parameter progress: told once a second how many stories were played in it.
-    func run(
-        _ story: @escaping Story,
-        progress: @escaping @Sendable (_ second: Int, _ count: Int) -> Void
-    ) async -> Report {
+    func run(_ story: @escaping Story, progress: Progress? = nil) async -> Report {
         let began = pause.steadyNow()
         let from = began + Self.warmUp
         let until = from + span
@@ -110,9 +109,11 @@ struct LoadRun: Sendable {
             for _ in 0..<workers {
                 group.addTask { await work(story, shared, from: from, until: until) }
             }
-            group.addTask {
-                await tell(shared, until: until, progress)
-                return nil
+            if let progress {
+                group.addTask {
+                    await tell(shared, until: until, progress)
+                    return nil
+                }
             }
             var sum = LoadTape()
             var ended = 0
@@ -157,8 +158,7 @@ struct LoadRun: Sendable {
     }
 
     private func tell(
-        _ shared: LoadProgress, until: Duration,
-        _ progress: @Sendable (_ second: Int, _ count: Int) -> Void
+        _ shared: LoadProgress, until: Duration, _ progress: Progress
     ) async {
         var second = 0
         while pause.steadyNow() < until {
