@@ -36,7 +36,13 @@ package final class PidFile: Sendable {
         self.descriptor = descriptor
     }
 
-    deinit { close(descriptor) }
+    /// Unlocked by word and not only by closing: a child between fork and exec still holds a copy of
+    /// the descriptor, and with it the lock.
+    deinit {
+        var lock = Self.wholeFile(F_UNLCK)
+        _ = fcntl(descriptor, Int32(fusion_set_file_lock), &lock)
+        close(descriptor)
+    }
 
     package static func acquire(_ path: String) throws(PidFileProblem) -> PidFile {
         // A file is unlinked by the process that holds it; one that vanished between open and lock
