@@ -37,8 +37,8 @@ struct DypnsapiCall: Sendable {
         if let codes = key.schemeCodes, codes.count == 1 { return codes[0] }
         throw DypnsapiError(
             400, "MissingSchemeCode", "SchemeCode is mandatory for this access key.",
-            recommend: "Make the key with a default scheme: `fusionctl key create "
-                + "--default-scheme CODE`.")
+            recommend: "Give SchemeCode, or make the key with a default scheme of its owner: "
+                + "`fusionctl key create OWNER --default-scheme CODE`.")
     }
 
     /// A key that is held to some schemes makes no others.

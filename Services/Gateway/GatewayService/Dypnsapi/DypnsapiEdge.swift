@@ -21,7 +21,7 @@ package struct DypnsapiEdge: Edge {
         metrics: any Metrics, log: Log
     ) {
         self.configuration = configuration
-        self.bus = bus
+        self.bus = NotedBus(bus)
         sha256 = { Hex.encode(signer.sha256($0)) }
         self.metrics = metrics
         self.log = log

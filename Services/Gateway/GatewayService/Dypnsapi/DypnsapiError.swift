@@ -127,7 +127,8 @@ extension DypnsapiError {
     /// Most often a client library was given `http://host:port`, which it sends as `Host`.
     static let unreadable = Self(
         400, "InvalidParameter", "The head of the request is not valid HTTP.",
-        recommend: "Give the endpoint as HOST:PORT and the protocol apart from it.")
+        recommend: "Send one Host, one Content-Length or chunks, and fields without control "
+            + "characters. An SDK's endpoint is HOST:PORT, without http:// before it.")
     static let tooLarge = Self(
         400, "InvalidParameter.TooLarge", "The parameters are too large.",
         recommend: "Send less than 64 KiB.")
@@ -136,7 +137,7 @@ extension DypnsapiError {
         recommend: "The version of this API is \(DypnsapiEdge.version).")
     static let unknownAction = Self(
         404, "InvalidApi.NotFound", "Specified api is not found, please check your url and method.",
-        recommend: "Look up the actions that this gateway has.")
+        recommend: "The README of the gateway lists its paths and actions.")
     static let unsupportedMethod = Self(
         400, "UnsupportedHTTPMethod", "This http method is not supported.",
         recommend: "Use POST.")
