@@ -40,12 +40,12 @@ install_packages() {
         || fail "apt-get could not install ${missing[*]}" "its words are above"
 }
 
-# Builds what runs, in release, one product after the other so that progress is seen.
+# Builds what runs, and the products named besides, in release, one after the other so that progress is seen.
 products="fusionctl fusion-broker fusion-sandbox fusion-token fusion-verification fusion-smscode fusion-scene fusion-gateway fusion-echo"
 build_release() {
     local product number=0 count
-    count=$(wc -w <<<"$products")
-    for product in $products; do
+    count=$(wc -w <<<"$products $*")
+    for product in $products "$@"; do
         number=$((number + 1))
         say "building $product ($number of $count)"
         swift build -c release --product "$product" >&2 \

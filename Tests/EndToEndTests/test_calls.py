@@ -222,6 +222,11 @@ def carriers(call, scheme):
     assert not call("sandbox.submit_sms", {**text, "reference": fresh_key()})["accepted"]
     call("sandbox.fault", {"number": number, "fault": "none"})
     call("sandbox.send_mo", {"sender": number, "receiver": "10690000", "text": "nothing"})
+    minted = call("sandbox.access_token", {
+        "owner": "owner", "schemeCode": scheme, "scope": "number-verification:verify", "number": number,
+    })
+    key_id = jwt.get_unverified_header(minted["accessToken"])["kid"]
+    assert key_id in [key["kid"] for key in call("sandbox.access_keys", {})["keys"]]
 
 
 def test_the_tool_reaches_every_method_of_the_schema(shared, bus):
