@@ -1,6 +1,7 @@
 """A real browser on the phone page: headless Chromium of the system, one for all tests."""
 
 import os
+import re
 
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException
@@ -11,6 +12,11 @@ from selenium.webdriver.common.keys import Keys
 from house import PATIENCE, ROOT, until
 
 SCREENSHOTS = ROOT / ".build/screenshots"
+
+# How Chromium logs a refused call of the client API or of the page.
+REFUSED = re.compile(
+    r"http://[^/ ]+/(?:client/v1|demo/api)/\S* - Failed to load resource: "
+    r"the server responded with a status of (4\d\d) ")
 
 # Runs before the page's own scripts: what the page must never do is counted here.
 WATCH = """
@@ -178,11 +184,24 @@ class PhonePage:
     # What must stay clean
 
     def complaints(self, expected=()):
-        """Errors of the console, violations of the policy; answers that a test provokes are named."""
+        """Errors of the console, violations of the policy, errors of the page's scripts.
+
+        Browsers log every answer of 400 and above as an error, by themselves; a page cannot keep
+        them from it, and the services answer a refusal by its status for every client alike. So a
+        test names the statuses that it provokes, and those lines of the browser about our calls
+        are left out; a status that it did not name, and all that the page itself logs or throws,
+        stays a complaint. A text leaves out each line that holds it.
+        """
+
+        def is_expected(entry):
+            found = REFUSED.match(entry["message"])
+            if found and entry["source"] == "network" and int(found[1]) in expected:
+                return True
+            return any(it in entry["message"] for it in expected if isinstance(it, str))
+
         found = [
             entry["message"] for entry in self.driver.get_log("browser")
-            if entry["level"] in ("SEVERE", "WARNING")
-            and not any(words in entry["message"] for words in expected)
+            if entry["level"] in ("SEVERE", "WARNING") and not is_expected(entry)
         ]
         return found + self.run("return [...(window.__violations ?? []), ...(window.__errors ?? [])]")
 

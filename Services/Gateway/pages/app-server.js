@@ -1,4 +1,4 @@
-/** What an app would ask of its own server, and the sandbox: the page's helper API. */
+/** What an app would ask of its own server, and the sandbox: the page's own calls. */
 
 /** A token is renewed so long before its end. */
 const TOKEN_EARLY_MS = 5 * 60 * 1000;

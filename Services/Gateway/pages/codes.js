@@ -39,7 +39,6 @@ export const failureAmong = (codes) => codes.find((code) => VERIFY_FAILED.has(co
 const BAD = new Set([200001, 300003, 700002, 700003, 700004, 800001]);
 const GOOD = new Set([110005, 300002, 400006, 500007, 500011, 500013, 600007, 700001]);
 
-/** good, bad or null. */
 export function tone(code) {
   if (BAD.has(code) || VERIFY_FAILED.has(code)) return "bad";
   return GOOD.has(code) ? "good" : null;
@@ -54,5 +53,4 @@ const NODE_NAMES = {
   numberAuth: "NumberAuth", smsCode: "VerifyCodeAuth", upgoing: "UpGoingAuth", graphic: "GraphAuth",
 };
 
-/** As the SDK's callbacks name a node. */
 export const nodeName = (node) => NODE_NAMES[KINDS[node.kind]] ?? String(node.kind);

@@ -21,10 +21,7 @@ const EVENT_BYTES_MAX = 64 * 1024;
 
 /** A refusal of the gateway (RFC 9457), or no answer at all. */
 export class FusionAuthError extends Error {
-  /**
-   * @param {object} problem - `code` is stable (`cooldown`, `pass_not_on_record`, …); `no_network`
-   *   and `bad_answer` are made here.
-   */
+  /** `code` is stable (`cooldown`, …); `no_network` and `bad_answer` are made here. */
   constructor({ status = 0, title, detail, code, field, retryAfterMilliseconds, requestId }) {
     super(detail || title || code || "the gateway did not answer");
     this.name = "FusionAuthError";
@@ -44,14 +41,10 @@ export class FusionAuthError extends Error {
 /** Calls the client API with the app's auth token. */
 export class FusionAuth {
   /**
-   * @param {object} options
-   * @param {(why: {refused: FusionAuthError|null}) => Promise<string>|string} options.token - gives
-   *   the auth token. Asked before every call, so keep it; `refused` is set when the last one was
-   *   not taken: fetch a new one then.
-   * @param {string} [options.baseURL] - of the client API.
-   * @param {number} [options.attemptsMax] - how often one call is sent when no answer comes back.
-   * @param {number} [options.renewalsMax] - how many new tokens one call may ask for.
-   * @param {number} [options.timeoutMilliseconds] - of one attempt.
+   * `token({refused})` gives the auth token. It is asked before every call, so keep it; `refused` is
+   * the error when the last one was not taken: fetch a new one then. `attemptsMax` is how often one
+   * call is sent when no answer comes, `renewalsMax` how many new tokens it may ask for,
+   * `timeoutMilliseconds` the time of one attempt.
    */
   constructor({
     token, baseURL = "/client/v1", attemptsMax = 4, renewalsMax = 3, timeoutMilliseconds = 15000,

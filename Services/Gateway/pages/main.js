@@ -31,7 +31,7 @@ const world = {
   chosenLook: null,
   get look() { return this.chosenLook ?? (isDark() ? PRESETS.night : PRESETS.original); },
   set look(chosen) { this.chosenLook = chosen; },
-  /** Every number that ever was in this phone: its inbox. */
+  /** The numbers whose messages come here, newest last: only such as the services took. */
   known: new Set([first]),
 
   number() { return this.sim.numbers[this.sim.dataSlot]; },
@@ -41,12 +41,16 @@ const world = {
   },
   store(number) {
     this.account = number;
-    if (number) this.known.add(number);
     panels.sim.draw();
     scenes.redraw();
   },
+  learn(...numbers) {
+    for (const number of numbers) {
+      this.known.delete(number);
+      this.known.add(number);
+    }
+  },
   changed() {
-    this.sim.numbers.forEach((number) => this.known.add(number));
     phone.hasSignal = this.sim.fault !== "no_sim" && this.sim.fault !== "no_cellular_data";
     scenes.redraw();
   },
@@ -91,7 +95,19 @@ const sequences = new Map();
 async function readInbox() {
   const numbers = [...world.known].slice(-NUMBERS_MAX);
   const after = Math.min(...numbers.map((number) => sequences.get(number) ?? 0));
-  const { messages: found } = await server.inbox(numbers, after);
+  let found;
+  try {
+    found = (await server.inbox(numbers, after)).messages;
+  } catch (error) {
+    if (error.status !== 400) throw error;
+    // One of them is none: it goes, the others' messages come with the next question.
+    for (const number of numbers) {
+      await server.inbox([number], after).catch(({ status }) => {
+        if (status === 400) world.known.delete(number);
+      });
+    }
+    return;
+  }
   for (const message of found) {
     if (message.sequence <= (sequences.get(message.number) ?? 0)) continue;
     sequences.set(message.number, message.sequence);
@@ -104,14 +120,6 @@ async function readInbox() {
 }
 
 async function begin() {
-  // A number that was typed into the phone is its own from then on: its messages come here too.
-  byId("phone").addEventListener("submit", (event) => {
-    const typed = event.target.querySelector?.("#sms-number")?.value?.replace(/[^+0-9]/g, "");
-    if (typed && event.target.contains(byId("sms-number"))) {
-      world.known.delete(typed);
-      world.known.add(typed);
-    }
-  });
   try {
     const config = await server.config();
     world.config = config;

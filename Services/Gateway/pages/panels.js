@@ -40,7 +40,7 @@ export class Guide {
   }
 }
 
-/** Nodes of the template, in the order in which the run came to them. */
+/** Nodes of the template in the order in which the run came to them, then what may lie ahead. */
 export class Path {
   constructor() {
     this.templates = [];
@@ -60,44 +60,59 @@ export class Path {
   add({ nodeId, name, resultCode, sequence }) {
     if (!nodeId || sequence <= this.last) return;
     this.last = sequence;
-    const step = this.steps.get(nodeId) ?? { state: "current" };
-    if (name === "passed") step.state = "passed";
-    else if (name === "left") step.state = "failed";
+    const step = this.step(nodeId);
+    step.at ??= sequence;
+    if (resultCode) step.code = resultCode;
+    if (name === "left") step.state = this.hasFailed(step) ? "failed" : "left";
     else if (name === "unusable") step.state = "skipped";
     else if (name === "entered") step.state = "current";
-    if (resultCode) step.code = resultCode;
-    this.steps.delete(nodeId);
-    this.steps.set(nodeId, step);
+    else if (name === "passed" || name === "failed") step.state = name;
     this.draw();
   }
+
+  step(nodeId) {
+    if (!this.steps.has(nodeId)) this.steps.set(nodeId, { state: "current" });
+    return this.steps.get(nodeId);
+  }
+
+  hasFailed({ isRefused, code }) { return isRefused || toneOf(code) === "bad"; }
+
+  /** The app's server said no to what this node won. */
+  refuse(nodeId) { this.step(nodeId).isRefused = true; }
 
   view(view) {
     this.state = view.state;
     this.now = view.node?.nodeId ?? null;
-    if (this.now && !this.steps.has(this.now)) this.steps.set(this.now, { state: "current" });
+    if (this.now) this.step(this.now);
     this.draw();
   }
 
   draw() {
-    const place = byId("path");
+    const list = byId("path");
     const template = this.templates.find((it) => it.templateId === this.templateId);
     byId("path-aside").textContent =
       this.templateId ? `${this.templateId} · ${t(`state.${this.state}`)}` : "";
-    if (!template) return fill(place, el("li", { class: "nothing", text: t("path.none") }));
+    if (!template) return fill(list, el("li", { class: "nothing", text: t("path.none") }));
     const kinds = new Map(template.nodes.map((node) => [node.nodeId, node]));
-    const walked = [...this.steps.keys()].filter((id) => kinds.has(id));
-    const ahead = template.nodes.filter((node) => node.enabled && !this.steps.has(node.nodeId)
-      && KINDS[node.kind] !== "graphic").map((node) => node.nodeId);
-    fill(place, ...walked.map((id) => this.chip(kinds.get(id), this.steps.get(id))),
+    // The view may name a node before the record does, and then it is the last.
+    const place = (id) => this.steps.get(id).at ?? Infinity;
+    const walked = [...this.steps.keys()].filter((id) => kinds.has(id))
+      .sort((a, b) => place(a) - place(b) || 0);
+    const ahead = this.state !== "waiting" ? [] : template.nodes.filter((node) => node.enabled
+      && !this.steps.has(node.nodeId) && KINDS[node.kind] !== "graphic").map((it) => it.nodeId);
+    fill(list, ...walked.map((id) => this.chip(kinds.get(id), this.steps.get(id))),
       ...ahead.map((id) => this.chip(kinds.get(id), { state: "ahead" })));
   }
 
-  chip(node, { state: noted, code }) {
+  chip(node, step) {
+    const { state: noted, code } = step;
     const isNow = node.nodeId === this.now;
-    const left = this.state === "passed" ? "passed" : "failed";
-    const state = isNow ? "current" : noted === "current" ? left : noted;
-    const signs = { passed: "check", failed: "cross", current: "dot", skipped: "skip" };
-    return el("li", { class: `step ${state}`, "aria-current": isNow ? "step" : null },
+    const ended = this.state === "passed" ? "passed"
+      : this.state === "failed" || this.hasFailed(step) ? "failed" : "left";
+    const state = isNow ? "current" : noted === "current" ? ended : noted;
+    const signs = { passed: "check", failed: "cross", current: "dot", skipped: "skip", left: "skip" };
+    return el("li", { class: `step ${state}`, "aria-current": isNow ? "step" : null,
+      "data-node": node.nodeId },
       signs[state] ? icon(signs[state]) : null,
       el("span", { text: t(`kind.${KINDS[node.kind]}`) }),
       code && state !== "ahead" ? el("span", { class: "code", text: String(code) }) : null,
@@ -105,7 +120,6 @@ export class Path {
   }
 }
 
-/** The simulated phone's messages, in and out, as bubbles. */
 export class Messages {
   constructor({ onCode }) {
     this.onCode = onCode;
@@ -229,7 +243,6 @@ const DAEMONS = ["token", "scene", "verification", "smscode", "sandbox"];
 const OWN_CALLS = /\.(stats|ping|info)$|^sandbox\.inbox$|^scheme\.list$/;
 const METHODS_SHOWN = 4;
 
-/** Calls of each daemon since the page was opened, from its own counters. */
 export class Daemons {
   constructor() {
     this.first = new Map();
@@ -239,7 +252,7 @@ export class Daemons {
     this.draw();
   }
 
-  /** @param daemons - of the helper API: `[{service, answers, instance, methods}]` */
+  /** @param daemons - of `activity`: `[{service, answers, instance, methods}]` */
   take(daemons) {
     this.rows = daemons.map((daemon) => this.row(daemon));
     this.draw();

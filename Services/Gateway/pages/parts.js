@@ -111,6 +111,16 @@ export function time(milliseconds) {
   return new Date(milliseconds).toLocaleTimeString(LOCALES[locale], { hour12: false });
 }
 
+/**
+ * E.164, or null. A number of mainland China may come without its country code where the SIM,
+ * `home`, has one of there.
+ */
+export function internationalNumber(text, home) {
+  const bare = text.replace(/[ ().-]/g, "");
+  const number = /^1[3-9]\d{9}$/.test(bare) && home?.startsWith("+86") ? `+86${bare}` : bare;
+  return /^\+[1-9]\d{6,14}$/.test(number) ? number : null;
+}
+
 /** `+8613•••01`, as the services mask it. */
 export function masked(number) {
   return `${number.slice(0, Math.min(5, number.length - 5))}•••${number.slice(-2)}`;

@@ -135,7 +135,6 @@ export class Phone {
   }
 }
 
-/** The bar of a screen: back, and a title in the middle. */
 export function navBar(title, onBack) {
   return el("div", { class: "nav" },
     onBack

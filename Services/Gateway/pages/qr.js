@@ -76,17 +76,6 @@ function remainder(data, count) {
   return rest.slice(data.length);
 }
 
-const MASKS = [
-  (x, y) => (x + y) % 2 === 0,
-  (x, y) => y % 2 === 0,
-  (x) => x % 3 === 0,
-  (x, y) => (x + y) % 3 === 0,
-  (x, y) => (Math.floor(x / 3) + Math.floor(y / 2)) % 2 === 0,
-  (x, y) => ((x * y) % 2) + ((x * y) % 3) === 0,
-  (x, y) => (((x * y) % 2) + ((x * y) % 3)) % 2 === 0,
-  (x, y) => (((x + y) % 2) + ((x * y) % 3)) % 2 === 0,
-];
-
 class Grid {
   constructor(version) {
     this.version = version;
@@ -124,14 +113,12 @@ class Grid {
         }
       }
     }
-    this.drawFormat(0);
+    this.drawFormat();
   }
 
-  drawFormat(mask) {
-    // Level M is 00.
-    let rest = mask;
-    for (let bit = 0; bit < 10; bit += 1) rest = (rest << 1) ^ ((rest >> 9) * 0x537);
-    const bits = ((mask << 10) | rest) ^ 0x5412;
+  drawFormat() {
+    // Level M and mask 0, with their own correction.
+    const bits = 0x5412;
     const bit = (index) => ((bits >> index) & 1) === 1;
     for (let at = 0; at < 6; at += 1) this.set(8, at, bit(at));
     this.set(8, 7, bit(6));
@@ -160,38 +147,9 @@ class Grid {
     }
   }
 
-  /** With the mask that makes the fewest long runs and false finders, which readers stumble over. */
+  /** Mask 0, a chequerboard. The standard would compare eight; readers take any. */
   masked() {
-    let best = null;
-    MASKS.forEach((mask, number) => {
-      this.drawFormat(number);
-      const rows = this.dark.map((row, y) =>
-        row.map((isDark, x) => isDark !== (!this.fixed[y][x] && mask(x, y))));
-      const penalty = penaltyOf(rows);
-      if (!best || penalty < best.penalty) best = { rows, penalty };
-    });
-    return best.rows;
+    return this.dark.map((row, y) =>
+      row.map((isDark, x) => isDark !== (!this.fixed[y][x] && (x + y) % 2 === 0)));
   }
-}
-
-function penaltyOf(rows) {
-  const size = rows.length;
-  const columns = rows[0].map((_, x) => rows.map((row) => row[x]));
-  let penalty = 0;
-  for (const line of [...rows, ...columns]) {
-    let run = 1;
-    for (let at = 1; at <= size; at += 1) {
-      if (at < size && line[at] === line[at - 1]) {
-        run += 1;
-      } else {
-        if (run >= 5) penalty += run - 2;
-        run = 1;
-      }
-    }
-    const text = line.map((isDark) => (isDark ? "1" : "0")).join("");
-    for (const finder of ["10111010000", "00001011101"]) {
-      for (let at = text.indexOf(finder); at >= 0; at = text.indexOf(finder, at + 1)) penalty += 40;
-    }
-  }
-  return penalty;
 }

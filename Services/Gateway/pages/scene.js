@@ -6,7 +6,7 @@
 import { FusionAuth, FusionAuthError } from "./fusion-auth.js";
 import { server, ServerError, TokenKeeper } from "./app-server.js";
 import { KINDS, failureAmong, nodeName } from "./codes.js";
-import { currentLocale, hasText, masked, t } from "./parts.js";
+import { currentLocale, hasText, internationalNumber, masked, t } from "./parts.js";
 import { homeScreen, oneClickScreen, passwordScreen, protocolScreen } from "./screens.js";
 import { smsScreen, upgoingScreen } from "./screens-sms.js";
 
@@ -86,7 +86,6 @@ export class Scenes {
     });
   }
 
-  /** The run's own record, as it is written. */
   async follow(run) {
     this.events?.abort();
     this.events = new AbortController();
@@ -228,6 +227,7 @@ export class Scenes {
       : this.halfwayDone ? this.world.otherNumber() : this.world.number();
     this.phone.mount("smsCode", smsScreen({
       view: () => this.view, now: () => this.handler.auth.now(), number: suggestion,
+      home: this.world.number(),
       phase: () => (node.halfway ? "old" : this.halfwayDone ? "new" : null),
       onSend: this.on([510002], (number) => this.give({ send: true, ...(number ? { number } : {}) })),
       onCode: this.on([510003], (code) => {
@@ -267,6 +267,8 @@ export class Scenes {
     const failure = failureAmong(view.resultCodes);
     if (view.maskToken) return this.won(node, view);
     if (failure && view.state === "waiting") return this.lost(node, failure, inner);
+    // Taken by the service: its messages come to this phone from now on.
+    if (input.send) this.world.learn(input.number ?? this.world.account);
     await this.take(view);
     if (!input.send) return;
     if (view.node?.delivery === "queued") this.phone.toast(t("sms.queued"));
@@ -282,13 +284,13 @@ export class Scenes {
     await this.judge(node, view.maskToken);
   }
 
-  /** The app's server decides; the phone only asks. */
   async judge(node, maskToken) {
     const kind = KINDS[node.kind];
     const decision = await server.verify(maskToken);
     const words = [decision.result, decision.reason, decision.phoneNumber && masked(decision.phoneNumber)];
     const isPass = decision.result === "PASS";
     this.log.server(`verify → ${words.filter(Boolean).join(" · ")}`, isPass ? "good" : "bad");
+    if (decision.result === "REJECT") this.path.refuse(node.nodeId);
     if (isPass) {
       return node.halfway ? this.halfwayPassed(decision) : this.passed(decision.phoneNumber);
     }
@@ -308,7 +310,7 @@ export class Scenes {
   }
 
   async passed(number) {
-    if (!/^\+[1-9]\d{6,14}$/.test(number ?? "")) return this.phone.toast(t("fail.noNumber"), "bad");
+    if (!internationalNumber(number ?? "")) return this.phone.toast(t("fail.noNumber"), "bad");
     const { templateId, world } = this;
     const mustMatch = templateId === "100003" || templateId === "100005";
     if (mustMatch && number !== world.account) {
@@ -384,7 +386,6 @@ export class Scenes {
     });
   }
 
-  /** A message came: its code goes into the field, if one waits. */
   fill(code) { this.phone.current?.fill?.(code); }
 
   get waitsForCode() {

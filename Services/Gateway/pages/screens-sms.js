@@ -1,16 +1,13 @@
 /** The SMS-code page and the up-going page. */
 
-import { button, drawing, el, icon, masked, t } from "./parts.js";
+import { button, drawing, el, icon, internationalNumber, masked, t } from "./parts.js";
 import { countdown, minutes, navBar } from "./phone.js";
-
-/** Only a first look: the services parse numbers. */
-const NUMBER = /^\+?[0-9][0-9 ()-]{5,20}$/;
 
 /**
  * Number (where the node takes one), then code. `view()` is the run's view, `now()` the server's
- * time; `onSend(number)`, `onCode(code)`, `onInstead()`, `onBack()`.
+ * time, `home` the SIM's number; `onSend(number)`, `onCode(code)`, `onInstead()`, `onBack()`.
  */
-export function smsScreen({ view, now, number, phase, onSend, onCode, onInstead, onBack }) {
+export function smsScreen({ view, now, number, home, phase, onSend, onCode, onInstead, onBack }) {
   const state = { typed: number, isChanging: false, code: "" };
   return () => {
     const node = view().node;
@@ -31,7 +28,7 @@ export function smsScreen({ view, now, number, phase, onSend, onCode, onInstead,
       const current = view().node;
       if (!current) return;
       const waits = isWaitingForCode();
-      const shown = current.maskedNumber ?? (state.typed ? masked(state.typed.replace(/[^+0-9]/g, "")) : "");
+      const shown = current.maskedNumber ?? (state.typed ? masked(state.typed) : "");
       const takesNumber = current.numberInput === "typed";
       title.textContent = waits ? t("sms.title") : t(titleKey(phase(), takesNumber));
       text.textContent = waits ? t("sms.sent", { number: shown })
@@ -48,18 +45,19 @@ export function smsScreen({ view, now, number, phase, onSend, onCode, onInstead,
     function makeNumberForm() {
       const input = el("input", {
         class: "big-input", id: "sms-number", type: "tel", inputmode: "tel", autocomplete: "tel",
-        "aria-describedby": "sms-fault", placeholder: t("sms.number.hint"), value: state.typed,
+        "aria-describedby": "sms-number-hint sms-fault", value: state.typed,
       });
       const field = el("p", { class: "field" },
-        el("label", { for: "sms-number", text: t("sms.number") }), input);
+        el("label", { for: "sms-number", text: t("sms.number") }), input,
+        el("span", { id: "sms-number-hint", text: t("sms.number.hint") }));
       const form = el("form", { novalidate: true, on: { submit } }, field,
         el("button", { class: "wide primary", id: "sms-send", text: t("sms.get") }));
       async function submit(event) {
         event.preventDefault();
         const takesNumber = view().node.numberInput === "typed";
-        const typed = input.value.trim();
-        if (takesNumber && !NUMBER.test(typed)) return say(t("sms.number.fault"), input);
-        state.typed = typed;
+        const typed = internationalNumber(input.value, home);
+        if (takesNumber && !typed) return say(t("sms.number.fault"), input);
+        if (takesNumber) state.typed = input.value = typed;
         state.isChanging = false;
         say("");
         await onSend(takesNumber ? typed : null);

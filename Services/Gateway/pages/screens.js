@@ -10,7 +10,6 @@ const SCENES = [
   ["100001", "login"], ["100002", "swap"], ["100003", "key"], ["100004", "link"], ["100005", "shield"],
 ];
 
-/** The app's own first page. */
 export function homeScreen({ account, onPick }) {
   return () => {
     const person = el("p", { class: "person-name" });

@@ -2,9 +2,10 @@
 
 import { server } from "./app-server.js";
 import { PRESETS, pageModel, parseModel } from "./look.js";
-import { button, byId, currentLocale, el, fill, icon, memory, onLocale, setLocale, t } from "./parts.js";
+import {
+  button, byId, currentLocale, el, fill, icon, internationalNumber, memory, onLocale, setLocale, t,
+} from "./parts.js";
 
-const NUMBER = /^\+[1-9]\d{6,14}$/;
 const CARRIERS = ["mobile", "unicom", "telecom", "other"];
 const SIM_FAULTS = [
   "none", "no_sim", "no_cellular_data", "wifi_switch", "permission", "slow", "exchange_refused",
@@ -68,12 +69,11 @@ export class SIMPanel {
   }
 
   setNumber(input, slot) {
-    const number = input.value.replace(/[ ()-]/g, "");
-    const isGood = NUMBER.test(number);
-    input.setAttribute("aria-invalid", String(!isGood));
-    this.fault.textContent = isGood ? "" : t("sim.invalid");
-    if (!isGood) return;
     const { sim } = this.world;
+    const number = internationalNumber(input.value, sim.numbers[slot]);
+    input.setAttribute("aria-invalid", String(!number));
+    this.fault.textContent = number ? "" : t("sim.invalid");
+    if (!number) return;
     this.set({ numbers: sim.numbers.map((old, index) => (index === slot ? number : old)) });
   }
 
@@ -114,6 +114,7 @@ export class SIMPanel {
       });
       sim.simId = simId;
       for (const number of sim.numbers) await server.fault(number, sim.smsFault);
+      this.world.learn(...sim.numbers);
       this.world.changed();
     } catch (error) {
       if (error.code === "sim_not_found" && sim.simId) {
@@ -207,7 +208,6 @@ export class LookPanel {
   }
 }
 
-/** Language and colours, in the bar. */
 export function makeTools({ onTheme }) {
   const themes = [["auto", "auto"], ["light", "sun"], ["dark", "moon"]];
   const setTheme = (name) => {
@@ -240,7 +240,6 @@ export function makeTools({ onTheme }) {
 const group = (label, buttons) =>
   el("div", { class: "choice", role: "group", "aria-label": label }, buttons);
 
-/** Values with their names, for a choice. */
 const named = (prefix, values) => values.map((value) => [value, t(`${prefix}.${value}`)]);
 
 function toggle(id, label, isOn, onChange) {
