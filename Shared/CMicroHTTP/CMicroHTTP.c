@@ -8,7 +8,7 @@
 #include <gnutls/x509.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
-#include <stdatomic.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -21,27 +21,36 @@ struct fusion_http_identity {
     gnutls_pcert_st chain[chain_max];
     unsigned int count;
     gnutls_privkey_t key;
+    // The daemon, while it is the one to come, and connections whose handshake took it. Under the
+    // daemon's lock.
+    size_t users;
 };
 
 struct fusion_http_daemon {
     struct fusion_http_calls calls;
     struct MHD_Daemon *library;
     int listener;
-    _Atomic(struct fusion_http_identity *) identity;
-    // The one before: a handshake under way may still use it.
-    struct fusion_http_identity *former;
+    pthread_mutex_t lock;
+    struct fusion_http_identity *identity;
 };
 
 // What a socket's context points to: the library tells a certificate's callback nothing else.
 struct link {
     struct fusion_http_daemon *daemon;
     void *context;
+    // What its handshake took; GnuTLS holds it without a copy.
+    struct fusion_http_identity *identity;
 };
 
 static struct link *link_of(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info ? (struct link *)info->socket_context : NULL;
+}
+
+// With the lock held.
+static void leave_identity(struct fusion_http_identity *identity) {
+    if (identity && --identity->users == 0) fusion_http_identity_free(identity);
 }
 
 // MARK: Callbacks of the library
@@ -53,11 +62,17 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **c
         struct link *link = malloc(sizeof *link);
         if (!link) return;
         link->daemon = daemon;
+        link->identity = NULL;
         link->context = daemon->calls.opened(daemon->calls.owner, connection);
         *context = link;
     } else if (*context) {
         struct link *link = *context;
         daemon->calls.closed(daemon->calls.owner, link->context);
+        if (link->identity) {
+            pthread_mutex_lock(&daemon->lock);
+            leave_identity(link->identity);
+            pthread_mutex_unlock(&daemon->lock);
+        }
         free(link);
         *context = NULL;
     }
@@ -109,7 +124,14 @@ static int on_handshake(gnutls_session_t session, const gnutls_datum_t *names, i
     (void)algorithms;
     (void)algorithm_count;
     struct link *link = link_of(gnutls_session_get_ptr(session));
-    struct fusion_http_identity *identity = link ? atomic_load(&link->daemon->identity) : NULL;
+    if (!link) return -1;
+    if (!link->identity) {
+        pthread_mutex_lock(&link->daemon->lock);
+        link->identity = link->daemon->identity;
+        if (link->identity) link->identity->users++;
+        pthread_mutex_unlock(&link->daemon->lock);
+    }
+    struct fusion_http_identity *identity = link->identity;
     if (!identity) return -1;
     *chain = identity->chain;
     *count = identity->count;
@@ -124,7 +146,12 @@ struct fusion_http_daemon *fusion_http_start(const struct fusion_http_plan *plan
     if (!daemon) return NULL;
     daemon->calls = plan->calls;
     daemon->listener = plan->listener;
-    atomic_store(&daemon->identity, plan->identity);
+    if (pthread_mutex_init(&daemon->lock, NULL) != 0) {
+        free(daemon);
+        return NULL;
+    }
+    daemon->identity = plan->identity;
+    if (plan->identity) plan->identity->users = 1;
     unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME;
     if (plan->identity) flags |= MHD_USE_TLS;
     struct MHD_OptionItem secure[] = {
@@ -141,7 +168,6 @@ struct fusion_http_daemon *fusion_http_start(const struct fusion_http_plan *plan
         flags, 0, NULL, NULL, &on_request, daemon,
         MHD_OPTION_LISTEN_SOCKET, (MHD_socket)plan->listener,
         MHD_OPTION_CONNECTION_LIMIT, plan->connections_max,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, plan->connections_per_address_max,
         MHD_OPTION_CONNECTION_TIMEOUT, plan->idle_seconds,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, plan->memory_bytes,
         MHD_OPTION_NOTIFY_CONNECTION, &on_connection, daemon,
@@ -153,6 +179,7 @@ struct fusion_http_daemon *fusion_http_start(const struct fusion_http_plan *plan
         MHD_OPTION_ARRAY, plan->identity ? secure : none,
         MHD_OPTION_END);
     if (daemon->library) return daemon;
+    pthread_mutex_destroy(&daemon->lock);
     free(daemon);
     return NULL;
 }
@@ -170,8 +197,9 @@ int fusion_http_quiesce(struct fusion_http_daemon *daemon) {
 
 void fusion_http_stop(struct fusion_http_daemon *daemon) {
     MHD_stop_daemon(daemon->library);
-    fusion_http_identity_free(atomic_load(&daemon->identity));
-    fusion_http_identity_free(daemon->former);
+    // Every connection has been closed, and has left what it took.
+    leave_identity(daemon->identity);
+    pthread_mutex_destroy(&daemon->lock);
     free(daemon);
 }
 
@@ -226,9 +254,11 @@ struct fusion_http_identity *fusion_http_identity_read(
 
 void fusion_http_identify(
     struct fusion_http_daemon *daemon, struct fusion_http_identity *identity) {
-    struct fusion_http_identity *before = atomic_exchange(&daemon->identity, identity);
-    fusion_http_identity_free(daemon->former);
-    daemon->former = before;
+    pthread_mutex_lock(&daemon->lock);
+    leave_identity(daemon->identity);
+    identity->users = 1;
+    daemon->identity = identity;
+    pthread_mutex_unlock(&daemon->lock);
 }
 
 void fusion_http_identity_free(struct fusion_http_identity *identity) {

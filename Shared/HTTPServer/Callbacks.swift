@@ -2,10 +2,10 @@ import CMicroHTTP
 
 // Free functions: a closure written elsewhere might inherit an actor, and trap when C calls it.
 
-/// The calls of one daemon; the engine must outlive it.
-func engineCalls(_ engine: HTTPEngine) -> fusion_http_calls {
+/// The calls of one daemon; the reception must outlive it.
+func receptionCalls(_ reception: Reception) -> fusion_http_calls {
     fusion_http_calls(
-        owner: Unmanaged.passUnretained(engine).toOpaque(), opened: connectionOpened,
+        owner: Unmanaged.passUnretained(reception).toOpaque(), opened: connectionOpened,
         closed: connectionClosed, began: requestBegan, proceed: requestProceeds,
         ended: requestEnded)
 }
@@ -33,31 +33,33 @@ final class StreamSource {
     }
 }
 
-private func engine(_ owner: UnsafeMutableRawPointer?) -> HTTPEngine? {
-    owner.map { Unmanaged<HTTPEngine>.fromOpaque($0).takeUnretainedValue() }
+private func reception(_ owner: UnsafeMutableRawPointer?) -> Reception? {
+    owner.map { Unmanaged<Reception>.fromOpaque($0).takeUnretainedValue() }
 }
 
 private func connectionOpened(
     _ owner: UnsafeMutableRawPointer?, _ connection: UnsafeMutableRawPointer?
 ) -> UnsafeMutableRawPointer? {
-    guard let engine = engine(owner), let connection else { return nil }
-    return Unmanaged.passRetained(engine.opened(connection)).toOpaque()
+    guard let reception = reception(owner), let connection else { return nil }
+    return Unmanaged.passRetained(reception.opened(connection)).toOpaque()
 }
 
 private func connectionClosed(
     _ owner: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?
 ) {
-    guard let engine = engine(owner), let context else { return }
-    engine.closed(Unmanaged<Link>.fromOpaque(context).takeRetainedValue())
+    guard let reception = reception(owner), let context else { return }
+    reception.closed(Unmanaged<Link>.fromOpaque(context).takeRetainedValue())
 }
 
 private func requestBegan(
     _ owner: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?,
     _ connection: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?
 ) -> UnsafeMutableRawPointer? {
-    guard let engine = engine(owner), let context, let connection, let target else { return nil }
+    guard let reception = reception(owner), let context, let connection, let target else {
+        return nil
+    }
     let link = Unmanaged<Link>.fromOpaque(context).takeUnretainedValue()
-    return Unmanaged.passRetained(engine.began(link, connection, target)).toOpaque()
+    return Unmanaged.passRetained(reception.began(link, connection, target)).toOpaque()
 }
 
 private func requestProceeds(
@@ -65,10 +67,10 @@ private func requestProceeds(
     _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?,
     _ bytes: UnsafePointer<UInt8>?, _ count: Int
 ) -> Int32 {
-    guard let engine = engine(owner), let exchange, let method, let version else {
+    guard let reception = reception(owner), let exchange, let method, let version else {
         return Int32(fusion_http_close)
     }
-    let goesOn = engine.proceed(
+    let goesOn = reception.proceed(
         Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue(), method, version,
         UnsafeBufferPointer(start: bytes, count: bytes == nil ? 0 : count))
     return Int32(goesOn ? fusion_http_go_on : fusion_http_close)
@@ -77,8 +79,8 @@ private func requestProceeds(
 private func requestEnded(
     _ owner: UnsafeMutableRawPointer?, _ exchange: UnsafeMutableRawPointer?, _ isWhole: Int32
 ) {
-    guard let engine = engine(owner), let exchange else { return }
-    engine.ended(
+    guard let reception = reception(owner), let exchange else { return }
+    reception.ended(
         Unmanaged<Exchange>.fromOpaque(exchange).takeRetainedValue(), isWhole: isWhole != 0)
 }
 

@@ -50,7 +50,11 @@ final class Exchange: @unchecked Sendable {
     /// The connection ends with this answer.
     var isLast = false
     var hasStarted = false
-    var isWatched = false
+    /// One of `requestsMax`.
+    var hasPlace = false
+    var sendsStream = false
+    /// Of `GoneWatch`, while that looks.
+    var watchTicket: UInt64?
 
     private let shared = Lock(Shared())
 
@@ -69,6 +73,7 @@ final class Exchange: @unchecked Sendable {
     var pointer: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: connection) }
 
     var isStreaming: Bool { shared.withLock { $0.isStreaming } }
+    var isAborted: Bool { shared.withLock { $0.isAborted } }
 
     // MARK: On the connection's thread
 

@@ -10,8 +10,17 @@ final class GoneWatch: Sendable {
 
     private let epoll: Int32
     private let wakeup: Int32
-    /// By descriptor. An entry goes before its descriptor is closed.
-    private let exchanges = Lock<[Int32: Exchange]>([:])
+    /// The ticket of `wakeup`; streams count from the next.
+    private static let wakeupTicket: UInt64 = 0
+
+    private struct Watched {
+        /// By ticket, never by descriptor: the system gives a number to the next connection while an
+        /// event of the last one may still be on its way. An entry goes before its descriptor is
+        /// closed.
+        var exchanges: [UInt64: Exchange] = [:]
+        var lastTicket = GoneWatch.wakeupTicket
+    }
+    private let watched = Lock(Watched())
 
     init() throws(HTTPServerProblem) {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
@@ -23,7 +32,8 @@ final class GoneWatch: Sendable {
             close(epoll)
             throw .system(call: "eventfd", reason: String(cString: strerror(errno)))
         }
-        var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: wakeup))
+        var event = epoll_event(
+            events: EPOLLIN.rawValue, data: epoll_data_t(u64: Self.wakeupTicket))
         epoll_ctl(epoll, EPOLL_CTL_ADD, wakeup, &event)
     }
 
@@ -34,23 +44,27 @@ final class GoneWatch: Sendable {
 
     /// On the connection's thread, as `remove`.
     func add(_ exchange: Exchange) {
-        guard !exchange.isWatched else { return }
-        exchange.isWatched = true
-        let descriptor = exchange.link.descriptor
-        exchanges.withLock { $0[descriptor] = exchange }
+        guard exchange.watchTicket == nil else { return }
+        let ticket = watched.withLock { watched in
+            watched.lastTicket += 1
+            watched.exchanges[watched.lastTicket] = exchange
+            return watched.lastTicket
+        }
+        exchange.watchTicket = ticket
         // Once: what was seen is acted on, and a client that only stopped sending is gone too, since
         // it would not learn of a stream's end.
         var event = epoll_event(
             events: EPOLLRDHUP.rawValue | EPOLLONESHOT.rawValue,
-            data: epoll_data_t(fd: descriptor))
-        epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event)
+            data: epoll_data_t(u64: ticket))
+        epoll_ctl(epoll, EPOLL_CTL_ADD, exchange.link.descriptor, &event)
     }
 
     func remove(_ exchange: Exchange) {
-        let descriptor = exchange.link.descriptor
-        exchanges.withLock { $0[descriptor] = nil }
+        guard let ticket = exchange.watchTicket else { return }
+        watched.withLock { $0.exchanges[ticket] = nil }
+        exchange.watchTicket = nil
         var event = epoll_event()
-        epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &event)
+        epoll_ctl(epoll, EPOLL_CTL_DEL, exchange.link.descriptor, &event)
     }
 
     /// Makes a `wait` return.
@@ -60,18 +74,22 @@ final class GoneWatch: Sendable {
     }
 
     /// Ends the exchanges whose client has gone; returns after `span`, or after `wake`.
-    func wait(_ span: Duration) {
+    func wait(_ span: Duration) { end(gone(span)) }
+
+    /// The tickets of streams whose client has gone.
+    func gone(_ span: Duration) -> [UInt64] {
         var events = [epoll_event](repeating: epoll_event(), count: Self.eventsMax)
         let milliseconds = max(1, Int32(clamping: Int64(span / .milliseconds(1))))
         let count = epoll_wait(epoll, &events, Int32(events.count), milliseconds)
-        for event in events.prefix(Int(max(count, 0))) {
-            let descriptor = event.data.fd
-            if descriptor == wakeup {
-                var value: UInt64 = 0
-                _ = read(wakeup, &value, 8)
-            } else {
-                exchanges.withLock { $0[descriptor] }?.abort()
-            }
+        let tickets = events.prefix(Int(max(count, 0))).map(\.data.u64)
+        if tickets.contains(Self.wakeupTicket) {
+            var value: UInt64 = 0
+            _ = read(wakeup, &value, 8)
         }
+        return tickets.filter { $0 != Self.wakeupTicket }
+    }
+
+    func end(_ tickets: [UInt64]) {
+        for ticket in tickets { watched.withLock { $0.exchanges[ticket] }?.abort() }
     }
 }

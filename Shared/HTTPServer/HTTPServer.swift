@@ -23,7 +23,7 @@ package final class HTTPServer: DaemonPart {
     private static let settleMax = Duration.milliseconds(500)
 
     private let settings: HTTPServerSettings
-    private let engine: HTTPEngine
+    let reception: Reception
     private let watch: GoneWatch
     private let socket: ListenSocket
     private let pause: any Pause
@@ -45,7 +45,7 @@ package final class HTTPServer: DaemonPart {
         host = settings.host
         isSecure = settings.identity != nil
         watch = try GoneWatch()
-        engine = HTTPEngine(settings, handler, watch)
+        reception = Reception(settings, handler, watch)
         let identity = try settings.identity.map { (files) throws(HTTPServerProblem) in
             try Identity.read(files)
         }
@@ -57,21 +57,20 @@ package final class HTTPServer: DaemonPart {
         }
         port = socket.port
         (end, ended) = AsyncStream.makeStream(of: Void.self)
-        daemon = Lock(try Self.start(settings, engine, socket, identity))
+        daemon = Lock(try Self.start(settings, reception, socket, identity))
         try startThread("fusion-http-age") { [self] in lookAfter() }
     }
 
     private static func start(
-        _ settings: HTTPServerSettings, _ engine: HTTPEngine, _ socket: ListenSocket,
+        _ settings: HTTPServerSettings, _ reception: Reception, _ socket: ListenSocket,
         _ identity: OpaquePointer?
     ) throws(HTTPServerProblem) -> UInt {
         let started = priorities.withCString { priorities in
             var plan = fusion_http_plan()
-            plan.calls = engineCalls(engine)
+            plan.calls = receptionCalls(reception)
             plan.listener = socket.descriptor
             plan.threads = UInt32(min(settings.threadsCount, settings.connectionsMax))
             plan.connections_max = UInt32(settings.connectionsMax)
-            plan.connections_per_address_max = UInt32(settings.connectionsPerAddressMax)
             plan.idle_seconds = UInt32(settings.idleSeconds)
             // Zeroed for each request, so not larger than it must be.
             plan.memory_bytes = settings.headBytesMax + settings.recordBytesMax
@@ -89,7 +88,7 @@ package final class HTTPServer: DaemonPart {
     }
 
     /// Connections that are open.
-    var openCount: Int { engine.links.count }
+    var openCount: Int { reception.links.count }
 
     // MARK: Life
 
@@ -100,14 +99,14 @@ package final class HTTPServer: DaemonPart {
     /// Refuses new connections, answers what is in hand, ends streams, closes the rest.
     package func drain() async {
         if withDaemon({ fusion_http_quiesce($0) }) == 0 { log.error("still accepts connections") }
-        engine.drain()
+        reception.drain()
         await waitForHand(settings.drainMax)
         // Kept connections may have brought more in the meantime; what comes from now on is refused.
-        engine.refuseNew()
+        reception.refuseNew()
         await waitForHand(Self.settleMax)
-        let leftCount = engine.inHandCount
+        let leftCount = reception.inHandCount
         if leftCount > 0 { log.warning("requests were left", ["count": .init(leftCount)]) }
-        engine.giveUp()
+        reception.giveUp()
         await waitForHand(Self.settleMax)
         daemon.withLock { daemon in
             if let raw = daemon, let pointer = OpaquePointer(bitPattern: raw) {
@@ -133,22 +132,28 @@ package final class HTTPServer: DaemonPart {
     }
 
     private func waitForHand(_ span: Duration) async {
-        let (engine, pause) = (engine, pause)
+        let (reception, pause) = (reception, pause)
+        reception.beginWaiting()
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await engine.waitUntilEmpty() }
+            group.addTask { await reception.waitUntilEmpty() }
             group.addTask { try? await pause.wait(span) }
             await group.next()
-            engine.stopWaiting()
+            reception.stopWaiting()
             group.cancelAll()
         }
     }
 
-    /// The thread that breaks late connections and notices clients that have gone.
+    /// The thread that breaks late connections, notices clients that have gone, and keeps the
+    /// counters of what is open, which may so lag by `lookEvery`.
     private func lookAfter() {
         let span = min(Self.lookEvery, settings.transferMax / 4)
+        var told = Tally()
         while daemon.withLock({ $0 }) != nil {
             watch.wait(span)
-            let lateCount = engine.links.breakLate(coarseNow())
+            let tally = reception.tally
+            tally.tell(since: told, metrics)
+            told = tally
+            let lateCount = reception.links.breakLate(coarseNow())
             if lateCount > 0 {
                 metrics.add(Int64(lateCount), to: "http_connections_late", labels: [])
             }

@@ -25,7 +25,8 @@ package struct HTTPServerSettings: Sendable {
     /// A request has arrived, and an answer that is no stream is taken, within so long, however
     /// steadily its bytes drip; else the connection is closed.
     package var transferMax = Duration.seconds(30)
-    /// Whole requests whose answer is not ready yet; one more is refused.
+    /// Whole requests whose answer is not sent yet, streams included; one more is refused. Those
+    /// whose body is still on its way are bounded by `connectionsMax` alone.
     package var requestsMax = 2048
     /// What is in hand when the server drains has so long.
     package var drainMax = Duration.seconds(8)

@@ -10,6 +10,13 @@ final class Link: Sendable {
     let peerAddress: String
     /// Microseconds of the coarse clock; `Int64.max` for none.
     private let deadline: Atomic<Int64>
+    private let refused = Atomic(false)
+
+    init(descriptor: Int32, peerAddress: String, deadline: Duration) {
+        self.descriptor = descriptor
+        self.peerAddress = peerAddress
+        self.deadline = Atomic(Self.microseconds(deadline))
+    }
 
     init(connection: UnsafeMutableRawPointer, deadline: Duration) {
         descriptor = fusion_http_socket(connection)
@@ -25,6 +32,15 @@ final class Link: Sendable {
         self.deadline.store(deadline.map(Self.microseconds) ?? .max, ordering: .relaxed)
     }
 
+    /// Nothing that came over it is looked at.
+    var isRefused: Bool { refused.load(ordering: .relaxed) }
+
+    /// The library notices and closes it.
+    func refuse() {
+        refused.store(true, ordering: .relaxed)
+        shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+
     func isLate(_ now: Duration) -> Bool {
         deadline.load(ordering: .relaxed) < Self.microseconds(now)
     }
@@ -38,18 +54,57 @@ final class Link: Sendable {
 /// The connections that are open. The library closes a socket only after `remove`, so that whoever
 /// holds the lock may use the descriptors in it.
 final class LinkTable: Sendable {
-    private let links = Lock<[ObjectIdentifier: Link]>([:])
+    private struct Open {
+        var links: [ObjectIdentifier: Link] = [:]
+        /// Without those that were refused.
+        var byAddress: [String: Int] = [:]
+        var tally = Tally()
+    }
+    private let open = Lock(Open())
 
-    func add(_ link: Link) { links.withLock { $0[ObjectIdentifier(link)] = link } }
-    func remove(_ link: Link) { links.withLock { $0[ObjectIdentifier(link)] = nil } }
-    var count: Int { links.withLock { $0.count } }
+    /// Refuses the link when its address has as many as it may. The library has such a bound too,
+    /// but tells nobody whom it turned away.
+    func add(_ link: Link, perAddressMax: Int) {
+        open.withLock { open in
+            open.links[ObjectIdentifier(link)] = link
+            guard open.byAddress[link.peerAddress, default: 0] < perAddressMax else {
+                open.tally.connectionsRefused += 1
+                link.refuse()
+                return
+            }
+            open.tally.connectionsOpened += 1
+            open.byAddress[link.peerAddress, default: 0] += 1
+        }
+    }
+
+    func remove(_ link: Link) {
+        open.withLock { open in
+            open.links[ObjectIdentifier(link)] = nil
+            guard !link.isRefused else { return }
+            open.tally.connectionsClosed += 1
+            let left = open.byAddress[link.peerAddress, default: 1] - 1
+            open.byAddress[link.peerAddress] = left > 0 ? left : nil
+        }
+    }
+
+    var count: Int { open.withLock { $0.links.count } }
+
+    /// `tally` with what is known of connections.
+    func counted(into tally: Tally) -> Tally {
+        var tally = tally
+        let mine = open.withLock { $0.tally }
+        tally.connectionsOpened = mine.connectionsOpened
+        tally.connectionsClosed = mine.connectionsClosed
+        tally.connectionsRefused = mine.connectionsRefused
+        return tally
+    }
 
     /// Breaks the connections that are late; the library notices and closes them.
     /// - Returns: how many.
     func breakLate(_ now: Duration) -> Int {
-        links.withLock { links in
+        open.withLock { open in
             var count = 0
-            for link in links.values where link.isLate(now) {
+            for link in open.links.values where link.isLate(now) {
                 shutdown(link.descriptor, Int32(SHUT_RDWR))
                 link.expect(by: nil)
                 count += 1

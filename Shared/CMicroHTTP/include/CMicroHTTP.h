@@ -35,7 +35,6 @@ struct fusion_http_plan {
     int listener;
     unsigned int threads;
     unsigned int connections_max;
-    unsigned int connections_per_address_max;
     unsigned int idle_seconds;
     // Of one connection: what is read of a head, its fields, and the head of the answer.
     size_t memory_bytes;
@@ -55,7 +54,7 @@ void fusion_http_stop(struct fusion_http_daemon *daemon);
 struct fusion_http_identity *fusion_http_identity_read(
     const uint8_t *chain, size_t chain_count, const uint8_t *key, size_t key_count,
     const char **reason);
-// For connections to come; the daemon keeps the one before for handshakes under way.
+// For connections to come; an earlier one goes with the last connection that took it.
 void fusion_http_identify(struct fusion_http_daemon *daemon, struct fusion_http_identity *identity);
 void fusion_http_identity_free(struct fusion_http_identity *identity);
 

@@ -4,16 +4,22 @@ import Primitives
 
 /// What the library's callbacks do. They run on its few threads, which nothing here may hold up; what
 /// concerns one connection runs on one of them.
-final class HTTPEngine: Sendable {
+final class Reception: Sendable {
     /// More fields than any client sends; a head with more is refused.
     private static let fieldsMax = 128
 
     private struct Hand {
+        /// From the head of a request to the end of its answer.
         var exchanges: [ObjectIdentifier: Exchange] = [:]
+        /// Those of them whose request is whole.
+        var wholeCount = 0
+        var tally = Tally()
         var isDraining = false
         /// What comes now is refused.
         var isOver = false
         var whenEmpty: CheckedContinuation<Void, Never>?
+        /// Nobody need begin to wait any more.
+        var isWaitOver = false
     }
 
     let links = LinkTable()
@@ -34,7 +40,7 @@ final class HTTPEngine: Sendable {
 
     func opened(_ connection: UnsafeMutableRawPointer) -> Link {
         let link = Link(connection: connection, deadline: coarseNow() + settings.transferMax)
-        links.add(link)
+        links.add(link, perAddressMax: settings.connectionsPerAddressMax)
         return link
     }
 
@@ -54,6 +60,7 @@ final class HTTPEngine: Sendable {
         _ exchange: Exchange, _ method: UnsafePointer<CChar>, _ version: UnsafePointer<CChar>,
         _ bytes: UnsafeBufferPointer<UInt8>
     ) -> Bool {
+        guard !exchange.link.isRefused else { return false }
         if exchange.hasStarted { return goOn(exchange) }
         guard let head = exchange.head else { return takeHead(exchange, method, version) }
         guard bytes.isEmpty else {
@@ -62,6 +69,7 @@ final class HTTPEngine: Sendable {
             exchange.body.append(contentsOf: bytes)
             return true
         }
+        guard takePlace(exchange) else { return refuse(exchange, .unavailable, head) }
         exchange.hasStarted = true
         exchange.link.expect(by: nil)
         let request = HTTPRequest(head: head, body: exchange.body)
@@ -70,6 +78,17 @@ final class HTTPEngine: Sendable {
         // Begins here and now: what is answered from memory costs no change of threads.
         exchange.hold(Task.immediate { await exchange.run(handler, request) })
         return goOn(exchange)
+    }
+
+    /// Only now: a body that comes slowly keeps no other request out.
+    private func takePlace(_ exchange: Exchange) -> Bool {
+        exchange.hasPlace = hand.withLock { hand in
+            guard !hand.isOver, hand.wholeCount < settings.requestsMax else { return false }
+            hand.wholeCount += 1
+            hand.tally.requestsBegun += 1
+            return true
+        }
+        return exchange.hasPlace
     }
 
     private func goOn(_ exchange: Exchange) -> Bool {
@@ -83,17 +102,26 @@ final class HTTPEngine: Sendable {
     private func answer(_ exchange: Exchange, _ response: HTTPResponse) -> Bool {
         let isStream = response.bytes == nil
         exchange.link.expect(by: isStream ? nil : coarseNow() + settings.transferMax)
-        let isLast = exchange.isLast || hand.withLock { $0.isDraining }
+        exchange.sendsStream = isStream
+        let isLast = hand.withLock { hand in
+            if isStream { hand.tally.streamsBegun += 1 }
+            return exchange.isLast || hand.isDraining
+        }
         return writer.send(response, of: exchange, isLast: isLast)
     }
 
     func ended(_ exchange: Exchange, isWhole: Bool) {
         exchange.end(isWhole: isWhole)
-        if exchange.isWatched { watch.remove(exchange) }
+        watch.remove(exchange)
         exchange.link.expect(
             by: coarseNow() + .seconds(settings.idleSeconds) + settings.transferMax)
         let waiter = hand.withLock { hand in
             hand.exchanges[ObjectIdentifier(exchange)] = nil
+            if exchange.hasPlace {
+                hand.wholeCount -= 1
+                hand.tally.requestsEnded += 1
+            }
+            if exchange.sendsStream { hand.tally.streamsEnded += 1 }
             guard hand.exchanges.isEmpty else { return nil as CheckedContinuation<Void, Never>? }
             defer { hand.whenEmpty = nil }
             return hand.whenEmpty
@@ -113,12 +141,12 @@ final class HTTPEngine: Sendable {
         case .serverOptions: return serverOptions(exchange)
         case .counted, .chunked: break
         }
-        let isTaken = hand.withLock { hand in
-            guard !hand.isOver, hand.exchanges.count < settings.requestsMax else { return false }
+        let isOpen = hand.withLock { hand in
+            guard !hand.isOver else { return false }
             hand.exchanges[ObjectIdentifier(exchange)] = exchange
             return true
         }
-        guard isTaken else { return refuse(exchange, .unavailable, verdict.head) }
+        guard isOpen else { return refuse(exchange, .unavailable, verdict.head) }
         exchange.bodyBytesMax = handler.bodyBytesMax(verdict.head)
         if case .counted(let count) = verdict.framing {
             guard count <= exchange.bodyBytesMax else {
@@ -196,19 +224,24 @@ final class HTTPEngine: Sendable {
         for exchange in exchanges { exchange.endStream() }
     }
 
-    /// Returns once nothing is in hand. Called by one task at a time.
+    func beginWaiting() { hand.withLock { $0.isWaitOver = false } }
+
+    /// Returns once nothing is in hand, or waiting was stopped, before or after it began. Called by
+    /// one task at a time.
     func waitUntilEmpty() async {
         await withCheckedContinuation { continuation in
-            let isEmpty = hand.withLock { hand in
-                if !hand.exchanges.isEmpty { hand.whenEmpty = continuation }
-                return hand.exchanges.isEmpty
+            let isOver = hand.withLock { hand in
+                if hand.isWaitOver || hand.exchanges.isEmpty { return true }
+                hand.whenEmpty = continuation
+                return false
             }
-            if isEmpty { continuation.resume() }
+            if isOver { continuation.resume() }
         }
     }
 
     func stopWaiting() {
         let waiter = hand.withLock { hand in
+            hand.isWaitOver = true
             defer { hand.whenEmpty = nil }
             return hand.whenEmpty
         }
@@ -224,5 +257,7 @@ final class HTTPEngine: Sendable {
     }
 
     var inHandCount: Int { hand.withLock { $0.exchanges.count } }
+    /// Since the server began.
+    var tally: Tally { links.counted(into: hand.withLock { $0.tally }) }
     var isDraining: Bool { hand.withLock { $0.isDraining } }
 }
