@@ -17,6 +17,7 @@ struct ClientAPIWorld {
 
     let bus = FakeBus()
     let clock = ManualClock()
+    let log = RecordingLog()
     let gateway: Gateway
 
     init(webOrigins: [String] = [webOrigin], proxies: [String] = ["10.0.0.0/8"]) throws {
@@ -26,7 +27,7 @@ struct ClientAPIWorld {
                 try ClientAPI(bus: bus, clock: clock, pause: clock, webOrigins: webOrigins),
             ],
             proxies: try #require(TrustedProxies(proxies)), random: SeededRandom(seed: 1),
-            pause: clock, metrics: NoMetrics(), log: .silent)
+            pause: clock, metrics: NoMetrics(), log: Log(log))
         let view = Self.view()
         bus.on(StartScene.self) { _, _ in Self.view(runKey: Secret(Self.runKey)) }
         bus.on(SubmitInput.self) { _, _ in view }

@@ -235,7 +235,7 @@ struct PhonePageGuardTests {
     }
 }
 
-@Suite("Phone page: helper API")
+@Suite("Phone page: its calls")
 struct PhonePageCallTests {
     private let world: PhonePageWorld
 

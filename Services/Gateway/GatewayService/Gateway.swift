@@ -42,11 +42,15 @@ package struct Gateway: HTTPHandler {
         var response: HTTPResponse
         var name = GatewaySignals.noRoute
         var isProbe = false
+        let fault = FaultNote()
         if let chosen = candidates.first(where: { $0.route.takes(request.method) }) {
             scope.path = chosen.values
             name = chosen.route.name
             isProbe = chosen.route.isProbe
-            response = await chosen.route.answer(request, scope)
+            let asked = scope
+            response = await FaultNote.$current.withValue(fault) {
+                await chosen.route.answer(request, asked)
+            }
         } else if candidates.isEmpty {
             response = edge(for: request.path).refuse(.notFound, scope)
         } else {
@@ -55,7 +59,9 @@ package struct Gateway: HTTPHandler {
             response.headers.set("Allow", allowed.joined(separator: ", "))
         }
         finish(&response, scope)
-        note(request.head, scope, name, response.status, since: began, isProbe: isProbe)
+        note(
+            request.head, scope, name, response.status, since: began, isProbe: isProbe,
+            fault: fault.entry)
         return response
     }
 
@@ -137,7 +143,7 @@ package struct Gateway: HTTPHandler {
     /// No path, query, address or agent: they hold numbers, tokens and people.
     private func note(
         _ head: HTTPRequestHead, _ scope: RequestScope, _ name: String, _ status: Int,
-        since began: Duration, isProbe: Bool = false
+        since began: Duration, isProbe: Bool = false, fault: FaultNote.Entry? = nil
     ) {
         let took = pause.steadyNow() - began
         let method = Self.knownMethods.contains(head.method) ? head.method : "other"
@@ -146,6 +152,22 @@ package struct Gateway: HTTPHandler {
             took / .seconds(1), in: GatewaySignals.seconds, labels: [("route", name)])
         if isProbe, status < 400 {
             log.debug("probe", [GatewaySignals.route: .text(name)])
+            return
+        }
+        guard status < 500 else {
+            // The caller was told nothing but the id: the rest is here.
+            let code = fault?.code ?? HTTPStatus.code(ofFault: status)
+            log.warning(
+                "request",
+                [
+                    GatewaySignals.requestID: .text(scope.requestID),
+                    GatewaySignals.trace: .text(Hex.encode(scope.trace.traceID)),
+                    GatewaySignals.method: .text(method), GatewaySignals.route: .text(name),
+                    GatewaySignals.status: .integer(Int64(status)),
+                    GatewaySignals.milliseconds: .integer(took.wholeMilliseconds),
+                    GatewaySignals.code: .init(code),
+                    GatewaySignals.busMethod: .text(fault?.method ?? GatewaySignals.noMethod),
+                ])
             return
         }
         log.info(

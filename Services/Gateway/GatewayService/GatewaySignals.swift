@@ -13,6 +13,11 @@ enum GatewaySignals {
     static let status = "http.status"
     static let milliseconds = "http.milliseconds"
     static let trace = "trace.id"
+    /// Why the answer is a fault of ours: an `ErrorCode`.
+    static let code = "error.code"
+    /// The method of the bus that refused; `none` where the gateway itself did.
+    static let busMethod = "bus.method"
+    static let noMethod = "none"
 
     /// Label: result, `ok` or an `AccessTokenProblem`.
     static let accessTokens = "camara_access_tokens"

@@ -59,6 +59,15 @@ package enum HTTPStatus {
         byCode[code] ?? (code.rawValue.hasSuffix("_not_found") ? 404 : 500)
     }
 
+    /// The plain reason of a status that is a fault of ours.
+    static func code(ofFault status: Int) -> ErrorCode {
+        switch status {
+        case 503: .unavailable
+        case 504: .deadlinePassed
+        default: .internalFault
+        }
+    }
+
     /// The reason phrase of a status that our edges answer.
     package static func title(_ status: Int) -> String {
         switch status {

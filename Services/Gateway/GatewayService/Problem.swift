@@ -19,22 +19,40 @@ package struct Problem: Codable, Sendable, Hashable {
     package init(_ failure: ServiceFailure, requestID: String) {
         status = HTTPStatus.of(failure.code)
         title = HTTPStatus.title(status)
-        let text = status == 500 ? Self.faultText : failure.message
-        detail = failure.field.map { "\($0): \(text)" } ?? text
+        // What is ours to mend is told in words of ours: a message speaks to the operator, and a
+        // field is none of the caller's.
+        let publicText = Self.text(ofFault: status)
+        let field = publicText == nil ? failure.field : nil
+        let text = publicText ?? failure.message
+        detail = field.map { "\($0): \(text)" } ?? text
         code = failure.code.rawValue
-        field = failure.field
+        self.field = field
         retryAfterMilliseconds = failure.retryAfterMilliseconds.flatMap { $0 > 0 ? $0 : nil }
         requestId = requestID
     }
 
-    /// The service logged what happened; a stranger gets the id to ask with.
-    private static let faultText = "a fault of ours; the request id leads to it in the log"
+    /// The log has what happened; a stranger gets the id to ask with.
+    /// - Returns: nil for what the caller can mend.
+    private static func text(ofFault status: Int) -> String? {
+        switch status {
+        case ..<500: nil
+        case 502: "a carrier or provider behind this system did not do its part"
+        case 503: "not at the moment; try again"
+        case 504: "no answer within the time; try again with the same Idempotency-Key"
+        default: "a fault of ours; the request id leads to it in the log"
+        }
+    }
+
+    /// Seconds, where nobody knows better: most of what is away is back soon.
+    private static let absentSeconds = 1
 
     package var response: HTTPResponse {
         var response = JSONAnswer.make(status, self, type: Self.type)
         if let wait = retryAfterMilliseconds {
             // Whole seconds, rounded up (RFC 9110 §10.2.3).
             response.headers.set("Retry-After", "\(wait / 1000 + (wait % 1000 > 0 ? 1 : 0))")
+        } else if status == 503 || status == 504 {
+            response.headers.set("Retry-After", "\(Self.absentSeconds)")
         }
         return response
     }

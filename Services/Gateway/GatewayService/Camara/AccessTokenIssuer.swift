@@ -129,7 +129,7 @@ package final class SandboxKeys: AccessTokenKeys {
     private let held = Lock(Held())
 
     package init(bus: any BusCaller, pause: any Pause) {
-        self.bus = bus
+        self.bus = NotedBus(bus)
         self.pause = pause
     }
 

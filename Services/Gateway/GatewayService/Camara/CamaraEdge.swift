@@ -22,6 +22,7 @@ package struct CamaraEdge: Edge {
     ) {
         self.tokens = tokens
         self.metrics = metrics
+        let bus = NotedBus(bus)
         passwords = OneTimePasswordSMS(
             bus: bus, phoneNumbers: phoneNumbers, signer: signer, pause: pause)
         numbers = NumberVerification(bus: bus, phoneNumbers: phoneNumbers, signer: signer)

@@ -28,7 +28,7 @@ package struct ClientAPI: Edge {
     package init(
         bus: any BusCaller, clock: any WallClock, pause: any Pause, webOrigins: [String] = []
     ) throws {
-        self.bus = bus
+        self.bus = NotedBus(bus)
         self.clock = clock
         self.pause = pause
         web = CrossOrigin(origins: webOrigins)

@@ -69,43 +69,43 @@ extension ClientAPI {
     func input(
         _ client: ClientRequest, _ http: HTTPRequest, _ scope: RequestScope
     ) async throws(ServiceFailure) -> HTTPResponse {
-        let run = try client.run()
-        let requestKey = try client.requestKey()
-        let body = try shapes.submit.read(http)
-        let view = try await bus.call(
+        try await move(client, http, shapes.submit) { run, body in
             SubmitInput(
                 authToken: client.token, runId: run.id, runKey: run.key, step: body.step,
-                input: body.input),
-            client.options(requestKey))
-        return JSONAnswer.make(200, view)
+                input: body.input)
+        }
     }
 
     func proceed(
         _ client: ClientRequest, _ http: HTTPRequest, _ scope: RequestScope
     ) async throws(ServiceFailure) -> HTTPResponse {
-        let run = try client.run()
-        let requestKey = try client.requestKey()
-        let body = try shapes.answer.read(http)
-        let view = try await bus.call(
+        try await move(client, http, shapes.answer) { run, body in
             ContinueScene(
                 authToken: client.token, runId: run.id, runKey: run.key, step: body.step,
-                isSuccess: body.isSuccess),
-            client.options(requestKey))
-        return JSONAnswer.make(200, view)
+                isSuccess: body.isSuccess)
+        }
     }
 
     func halfway(
         _ client: ClientRequest, _ http: HTTPRequest, _ scope: RequestScope
     ) async throws(ServiceFailure) -> HTTPResponse {
-        let run = try client.run()
-        let requestKey = try client.requestKey()
-        let body = try shapes.answer.read(http)
-        let view = try await bus.call(
+        try await move(client, http, shapes.answer) { run, body in
             AnswerHalfway(
                 authToken: client.token, runId: run.id, runKey: run.key, step: body.step,
-                isSuccess: body.isSuccess),
-            client.options(requestKey))
-        return JSONAnswer.make(200, view)
+                isSuccess: body.isSuccess)
+        }
+    }
+
+    /// A move of a run, made of a body.
+    private func move<Body, Request: BusRequest>(
+        _ client: ClientRequest, _ http: HTTPRequest, _ shape: BodyShape<Body>,
+        _ request: (ClientRequest.Run, Body) -> Request
+    ) async throws(ServiceFailure) -> HTTPResponse {
+        let run = try client.run()
+        let requestKey = try client.requestKey()
+        let body = try shape.read(http)
+        return JSONAnswer.make(
+            200, try await bus.call(request(run, body), client.options(requestKey)))
     }
 
     func stop(

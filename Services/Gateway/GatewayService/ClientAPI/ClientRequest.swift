@@ -22,9 +22,11 @@ struct ClientRequest: Sendable {
     /// Characters; ours have 43.
     static let runKeyCharactersMax = 128
 
+    typealias Run = (id: RunID, key: Secret<String>)
+
     /// The run that a call is about, and the key to it. A name or key that cannot be one of ours is
     /// as unknown as one that is not.
-    func run() throws(ServiceFailure) -> (id: RunID, key: Secret<String>) {
+    func run() throws(ServiceFailure) -> Run {
         let keys = http.headers.values(Self.runKeyField)
         guard let key = keys.first, keys.count == 1 else {
             throw ServiceFailure(

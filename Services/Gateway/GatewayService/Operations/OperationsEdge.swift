@@ -1,6 +1,7 @@
 package import Bus
 package import Effects
 package import HTTPTypes
+import Primitives
 
 /// What operators and their tools ask: whether the process lives, whether it can serve, what it
 /// counted. Nothing of it is secret, and nothing names a person.
@@ -41,6 +42,7 @@ package struct OperationsEdge: Edge {
 
     private func ready() async -> HTTPResponse {
         let silent = await readiness.silentServices()
+        if let first = silent.first { FaultNote.current?.note("\(first).ping", .unavailable) }
         return JSONAnswer.make(
             silent.isEmpty ? 200 : 503, Report(ready: silent.isEmpty, notReady: silent))
     }

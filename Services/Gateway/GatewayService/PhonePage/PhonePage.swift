@@ -3,11 +3,11 @@ package import Effects
 package import HTTPTypes
 import Primitives
 
-/// A phone in the browser for people who get to know the system: the page's files, and a helper API
+/// A phone in the browser for people who get to know the system: the page's files, and calls
 /// in which the page plays the app's server and turns the knobs of the sandbox.
 ///
 /// It exists only beside a sandbox: an executable leaves this edge out where `production` is true.
-/// The helper API hands out auth tokens without a sign-in: `PhonePageGuard` judges every request.
+/// The calls hand out auth tokens without a sign-in: `PhonePageGuard` judges every request.
 package struct PhonePage: Edge {
     package static let base = "/demo"
     /// The largest body is a mask token or a few numbers.
@@ -29,6 +29,7 @@ package struct PhonePage: Edge {
         bus: any BusCaller, files: [PhonePageFile], hosts: [String] = [], schemeCode: String = "",
         pause: any Pause
     ) throws {
+        let bus = NotedBus(bus)
         self.bus = bus
         self.files = PhonePageFiles(files)
         shapes = try PhonePageShapes()
@@ -38,7 +39,7 @@ package struct PhonePage: Edge {
 
     package var prefixes: [String] { [Self.base] }
 
-    /// The index of the edge: the page, its files, one line per call of the helper API.
+    /// The index of the edge: the page, its files, one line per call of the page.
     package var routes: [Route] {
         [
             Route("demo.page", "GET", Self.base, bodyBytesMax: 0, page),
@@ -68,8 +69,9 @@ package struct PhonePage: Edge {
             }
             return files.page(request)
         } catch {
+            let problem = Problem(error, requestID: scope.requestID)
             return PhonePageHeaders.page(
-                .text(HTTPStatus.of(error.code), "The phone page: \(error.message).\n"))
+                .text(problem.status, "The phone page: \(problem.detail).\n"))
         }
     }
 
@@ -90,7 +92,7 @@ package struct PhonePage: Edge {
         }
     }
 
-    // MARK: The helper API
+    // MARK: The page's calls
 
     private typealias Call =
         @Sendable (HTTPRequest, RequestScope) async throws(ServiceFailure) -> HTTPResponse

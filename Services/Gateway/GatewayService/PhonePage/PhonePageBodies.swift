@@ -1,8 +1,8 @@
 import Messages
 import Primitives
 
-/// What the helper API takes. Nothing here reaches further than one phone: no fault of all numbers,
-/// no other scheme, no choice of lifetimes.
+/// What the calls of the page take. Nothing here reaches further than one phone: no fault of all
+/// numbers, no other scheme, no choice of lifetimes.
 struct PhonePageShapes: Sendable {
     let nothing: BodyShape<NothingBody>
     let token: BodyShape<TokenBody>
