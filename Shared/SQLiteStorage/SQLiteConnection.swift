@@ -26,6 +26,8 @@ final class SQLiteConnection {
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
     var changesCount: Int { Int(sqlite3_changes(handle)) }
+    /// Since it was opened, what was taken back included.
+    var changesCountEver: Int64 { sqlite3_total_changes64(handle) }
 
     /// Statements without values or rows.
     func execute(_ sql: String) throws(StoreProblem) {

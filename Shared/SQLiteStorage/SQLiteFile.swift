@@ -4,8 +4,9 @@ import Storage
 /// One open file: the connection, its tables, and the turn to write. Belongs to one thread.
 final class SQLiteFile {
     let connection: SQLiteConnection
-    /// Why the last decision's writes failed, for a group that SQLite took back by itself.
-    private(set) var lastProblem: StoreProblem?
+    /// The first problem of the group, also of a group that SQLite took back by itself.
+    private(set) var groupProblem: StoreProblem?
+    private var changesCountBefore: Int64 = 0
     private let turnstile: Turnstile
     /// In the order of declaration.
     private let tables: [SQLiteTable]
@@ -69,6 +70,8 @@ final class SQLiteFile {
     // MARK: A group's transaction
 
     func beginGroup() throws(StoreProblem) {
+        groupProblem = nil
+        changesCountBefore = connection.changesCountEver
         try turnstile.enter(within: SQLiteLimits.waitMax)
         do throws(StoreProblem) {
             try begin.runToEnd()
@@ -80,6 +83,8 @@ final class SQLiteFile {
             throw error
         }
     }
+
+    var groupWrote: Bool { connection.changesCountEver != changesCountBefore }
 
     func commitGroup() throws(StoreProblem) {
         do throws(StoreProblem) {
@@ -99,6 +104,12 @@ final class SQLiteFile {
     // MARK: One decision's part of it
 
     func answer(_ needs: [RowNeed]) throws(StoreProblem) -> [[(name: RowName, body: [UInt8])]] {
+        try noting { () throws(StoreProblem) in try rows(needs) }
+    }
+
+    private func rows(
+        _ needs: [RowNeed]
+    ) throws(StoreProblem) -> [[(name: RowName, body: [UInt8])]] {
         var answers: [[(name: RowName, body: [UInt8])]] = []
         for need in needs {
             switch need {
@@ -116,6 +127,12 @@ final class SQLiteFile {
     func apply(
         _ writes: [(name: RowName, write: RowWrite, body: [UInt8])]
     ) throws(StoreProblem) {
+        try noting { () throws(StoreProblem) in try applyOrUndo(writes) }
+    }
+
+    private func applyOrUndo(
+        _ writes: [(name: RowName, write: RowWrite, body: [UInt8])]
+    ) throws(StoreProblem) {
         // One statement is all or nothing by itself.
         if writes.count > 1 { try savepoint.runToEnd() }
         do throws(StoreProblem) {
@@ -129,7 +146,8 @@ final class SQLiteFile {
             }
             if writes.count > 1 { try release.runToEnd() }
         } catch {
-            lastProblem = error
+            // The first reason, should the undoing fail too.
+            groupProblem = groupProblem ?? error
             if writes.count > 1, connection.isInTransaction {
                 try rollbackTo.runToEnd()
                 try release.runToEnd()
@@ -139,9 +157,22 @@ final class SQLiteFile {
     }
 
     func sweep(now: WallTime, limit: Int) throws(StoreProblem) -> Int {
-        var count = 0
-        for table in tables { count += try table.sweep(now: now, limit: limit) }
-        return count
+        try noting { () throws(StoreProblem) in
+            var count = 0
+            for table in tables { count += try table.sweep(now: now, limit: limit) }
+            return count
+        }
+    }
+
+    private func noting<Output>(
+        _ body: () throws(StoreProblem) -> Output
+    ) throws(StoreProblem) -> Output {
+        do throws(StoreProblem) {
+            return try body()
+        } catch {
+            groupProblem = groupProblem ?? error
+            throw error
+        }
     }
 
     func declares(_ table: String) -> Bool { byName[table] != nil }

@@ -12,13 +12,14 @@ package final class SQLiteStore: Store {
     ///   - path: the file; its folder must exist. Companions: `-wal`, `-shm`, `.entry`, `.work`.
     ///   - version: raised by a service whose rows an older version must not write any more, or that
     ///     gave up an index. A new table or index needs no new version.
+    ///   - log: the owner's; told once when the file stops working, and once when it works again.
     package init(
         path: String, tables: [TableSchema], version: Int = 1,
         limits: SQLiteLimits = SQLiteLimits(),
-        metrics: any Metrics = NoMetrics()
+        metrics: any Metrics = NoMetrics(), log: Log = .silent
     ) throws(StoreProblem) {
         let file = try SQLiteFile(path: path, schemas: tables, rowsVersion: Int64(version))
-        writer = try SQLiteWriter(file, limits: limits, metrics: metrics)
+        writer = try SQLiteWriter(file, limits: limits, metrics: metrics, log: log)
     }
 
     deinit { writer.close() }

@@ -23,6 +23,7 @@ final class SQLiteWriter: @unchecked Sendable {
     private let metrics: any Metrics
     /// Used by the thread alone once it runs.
     private var file: SQLiteFile?
+    private var health: StoreHealth
     private let ending = Lock(Ending())
 
     private struct Ending {
@@ -31,9 +32,10 @@ final class SQLiteWriter: @unchecked Sendable {
     }
 
     init(
-        _ file: SQLiteFile, limits: SQLiteLimits, metrics: any Metrics
+        _ file: SQLiteFile, limits: SQLiteLimits, metrics: any Metrics, log: Log
     ) throws(StoreProblem) {
         self.file = file
+        health = StoreHealth(log: log)
         self.limits = limits
         self.metrics = metrics
         mailbox = Mailbox(countMax: limits.queueCountMax)
@@ -85,7 +87,7 @@ final class SQLiteWriter: @unchecked Sendable {
         do throws(StoreProblem) {
             try file.beginGroup()
         } catch {
-            metrics.count("store_problems_total", ("problem", error.label))
+            note(error)
             for job in mailbox.take(limits.groupCount) { job.answer(error) }
             return
         }
@@ -99,7 +101,7 @@ final class SQLiteWriter: @unchecked Sendable {
             for job in jobs {
                 if problem == nil { job.run(on: file) }
                 if !file.connection.isInTransaction {
-                    problem = problem ?? file.lastProblem ?? .diskFull
+                    problem = problem ?? file.groupProblem ?? .diskFull
                 }
             }
             group += jobs
@@ -110,13 +112,19 @@ final class SQLiteWriter: @unchecked Sendable {
         } catch {
             file.rollbackGroup()
             problem = error
-            metrics.count("store_problems_total", ("problem", error.label))
         }
+        note(problem ?? file.groupProblem, wasWritten: file.groupWrote)
         metrics.add(Int64(group.count), to: "store_decisions_total", labels: [])
         metrics.observe(Double(group.count), in: "store_group_decisions", labels: [])
         metrics.observe(
             Double(steadyNanoseconds() - begunAt) / 1e9, in: "store_group_seconds", labels: [])
         for job in group { job.answer(problem) }
+    }
+
+    /// Before the answers, so that who was answered finds it in the log.
+    private func note(_ problem: StoreProblem?, wasWritten: Bool = false) {
+        if let problem { metrics.count("store_problems_total", ("problem", problem.label)) }
+        health.note(problem, wasWritten: wasWritten)
     }
 
     private static let stride = 16

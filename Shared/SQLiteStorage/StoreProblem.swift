@@ -68,6 +68,18 @@ package enum StoreProblem: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// What shows that it is over. A broken page is not read by every decision, so that the decisions
+    /// that succeed prove nothing; a new start does.
+    var end: End {
+        switch self {
+        case .busy, .badName, .other: .anyGroup
+        case .diskFull, .readOnly, .cannotOpen, .inputOutput: .writtenGroup
+        case .damaged, .newerVersion, .layoutChanged: .restart
+        }
+    }
+
+    enum End { case anyGroup, writtenGroup, restart }
+
     /// For the caller of a decision: it may repeat; only busy passes by itself.
     package var failure: ServiceFailure {
         ServiceFailure(

@@ -81,7 +81,7 @@ package struct Parts: Sendable {
             limits: SQLiteLimits(
                 queueCountMax: storeSettings.queueCountMax,
                 groupCount: storeSettings.groupCountMax),
-            metrics: metrics)
+            metrics: metrics, log: log)
         context.hooks.onClose("store") { await store.close() }
         return store
     }

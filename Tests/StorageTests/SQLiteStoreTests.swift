@@ -3,6 +3,7 @@ import Foundation
 import Primitives
 import SQLiteStorage
 import Storage
+import TestKit
 import Testing
 
 /// What only the SQLite driver promises: about its file, its thread, its process.
@@ -14,9 +15,9 @@ import Testing
 
     private func open(
         _ tables: [TableSchema] = [Item.table.schema], version: Int = 1,
-        limits: SQLiteLimits = SQLiteLimits()
+        limits: SQLiteLimits = SQLiteLimits(), log: Log = .silent
     ) throws(StoreProblem) -> SQLiteStore {
-        try SQLiteStore(path: path, tables: tables, version: version, limits: limits)
+        try SQLiteStore(path: path, tables: tables, version: version, limits: limits, log: log)
     }
 
     @Test("the file and all its companions belong to their owner alone")
@@ -124,7 +125,8 @@ import Testing
     @Test("a process that opened the file before it got an index writes no more rows without it")
     func layoutChanged() async throws {
         let plain = Table<Item>("item", key: \.id)
-        let old = try open([plain.schema])
+        let told = RecordingLog()
+        let old = try open([plain.schema], log: Log(told))
         let new = try open()
         let failure = await #expect(throws: ServiceFailure.self) {
             try await old.decide { rows throws(ServiceFailure) in
@@ -132,6 +134,7 @@ import Testing
             }
         }
         #expect(failure?.code == .unavailable)
+        #expect(told.lines.count == 1 && told.lines[0].contains("layout_changed"))
         try await new.put(Item(id: "b", group: "g", rank: 1))
         #expect(try await new.ids("g") == ["b"])
         // And it cannot come back: it does not know the index.
@@ -179,7 +182,8 @@ import Testing
         }
         try bytes.write(to: URL(fileURLWithPath: path))
 
-        let again = try open([Item.table.schema, Item.others.schema])
+        let told = RecordingLog()
+        let again = try open([Item.table.schema, Item.others.schema], log: Log(told))
         var failedCount = 0
         for number in 0..<400 {
             if await code({ _ = try await again.item("\(number)") }) == "unavailable" {
@@ -190,14 +194,21 @@ import Testing
         try await again.decide { rows throws(ServiceFailure) in
             rows.put(Item.others, Item(id: "a", rank: 0))
         }
+        // Other pages are whole: that decisions succeed does not mend it.
+        #expect(told.lines.count == 1)
+        #expect(told.lines.first?.hasPrefix("error the store does not work") == true)
+        #expect(told.lines.first?.contains("damaged") == true)
     }
 
     @Test("a write that the system refuses fails its decision, and work goes on when there is room")
     func noRoom() async throws {
         let path = path
         await #expect(processExitsWith: .success) { [path = path as String] in
-            let store = try SQLiteStore(path: path, tables: [Item.table.schema])
+            let told = RecordingLog()
+            let store = try SQLiteStore(
+                path: path, tables: [Item.table.schema], log: Log(told))
             try await store.put(Item(id: "a", rank: 0))
+            #expect(told.lines.isEmpty)
             // No file of this process may grow beyond 1 MB: as if the disk were full.
             signal(SIGXFSZ, SIG_IGN)
             var limit = rlimit()
@@ -205,14 +216,22 @@ import Testing
             let old = limit.rlim_cur
             limit.rlim_cur = 1_000_000
             setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
-            let failure = await #expect(throws: ServiceFailure.self) {
-                try await store.put(
-                    Item(id: "big", rank: 0, next: String(repeating: "x", count: 4_000_000)))
+            for _ in 0..<3 {
+                let failure = await #expect(throws: ServiceFailure.self) {
+                    try await store.put(
+                        Item(id: "big", rank: 0, next: String(repeating: "x", count: 4_000_000)))
+                }
+                #expect(failure?.code == .unavailable)
+                // It can still be read, which does not mean that it works.
+                #expect(try await store.item("a") != nil)
             }
-            #expect(failure?.code == .unavailable)
+            #expect(told.lines.count == 1, "\(told.lines)")
+            #expect(told.lines.first?.hasPrefix("error the store does not work problem=") == true)
             limit.rlim_cur = old
             setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
             try await store.put(Item(id: "b", rank: 0))
+            #expect(told.lines.count == 2)
+            #expect(told.lines.last?.hasPrefix("info the store works again") == true)
             #expect(try await store.item("a") != nil)
             #expect(try await store.item("b") != nil)
             #expect(try await store.item("big") == nil)
