@@ -84,15 +84,15 @@ struct DaemonStart<C: DaemonConfiguration>: Sendable {
             return .ended(.cannotStart)
         }
         let settings = read.daemon.configuration
+        let metrics = MemoryMetrics(seriesCountMax: settings.metricSeriesCountMax)
         let sink = JSONLogSink(
             path: home.logFile(name, instance), level: LogLevel(text: settings.logLevel) ?? .info,
             constants: [("daemon", name), ("instance", instance)],
             isOnStandardError: arguments.isForeground || isatty(STDERR_FILENO) == 1,
-            fileBytesMax: settings.logFileBytesMax)
+            fileBytesMax: settings.logFileBytesMax, metrics: metrics)
         let context = DaemonContext(
             daemon: name, version: version, instance: instance, home: home, configuration: source,
-            log: Log(sink),
-            metrics: MemoryMetrics(seriesCountMax: settings.metricSeriesCountMax))
+            log: Log(sink), metrics: metrics)
         return .start(
             DaemonStart(
                 configuration: read.own.configuration,

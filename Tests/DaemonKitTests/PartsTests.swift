@@ -127,6 +127,49 @@ private struct StillClock: WallClock {
     }
 }
 
+@Suite struct FullDiskTests {
+    private let folder = TemporaryFolder()
+
+    @Test("a line for which there is no room leaves nothing behind, is counted, and told of later")
+    func noRoom() async {
+        let path = folder.path + "/d.jsonl"
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let metrics = MemoryMetrics()
+            let sink = JSONLogSink(
+                path: path, level: .info, constants: [], isOnStandardError: false,
+                metrics: metrics)
+            let log = Log(sink)
+            log.info("first")
+            // No file of this process may grow beyond this: the next line fits in part.
+            signal(SIGXFSZ, SIG_IGN)
+            let before = readFile(path)
+            setFileBytesMax(before.utf8.count + 10)
+            for _ in 0..<3 { log.error("lost") }
+            #expect(readFile(path) == before, "no half line")
+            #expect(sink.lostCount == 3)
+            #expect(metrics.snapshot().map { "\($0.name) \($0.value)" } == ["log_lines_lost 3.0"])
+            setFileBytesMax(1 << 20)
+            log.info("again")
+            log.info("and again")
+            let messages = readFile(path).split(separator: "\n").map { line in
+                line.split(separator: "\"message\":").last.map(String.init) ?? ""
+            }
+            #expect(
+                messages == [
+                    "\"first\"}", "\"lines were lost\",\"count\":3}", "\"again\"}",
+                    "\"and again\"}",
+                ])
+        }
+    }
+}
+
+private func setFileBytesMax(_ count: Int) {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+    limit.rlim_cur = rlim_t(count)
+    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+}
+
 @Suite struct MemoryMetricsTests {
     @Test("counters add up per label set; the snapshot is ordered by name")
     func counters() {
