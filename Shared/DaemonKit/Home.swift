@@ -46,6 +46,10 @@ package struct Home: Hashable, Sendable {
     package var peersFile: String { "\(etc)/peers.toml" }
     package var brokerSocket: String { "\(run)/broker.ipc" }
     package var endpointsFile: String { "\(run)/endpoints.json" }
+    /// While the supervisor waits to start `daemon` again.
+    package func waitingFile(_ daemon: String) -> String { "\(run)/\(daemon).waiting" }
+    /// The last port of instance 1 that was not configured.
+    package func portFile(_ daemon: String) -> String { "\(run)/\(daemon).port" }
     package func keyFile(_ name: String) -> String { "\(keys)/\(name)" }
     package func database(_ service: String) -> String { "\(data)/\(service).db" }
     package func pidFile(_ daemon: String, _ instance: String) -> String {

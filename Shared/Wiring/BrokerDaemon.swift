@@ -31,6 +31,10 @@ private final class BrokerPart: DaemonPart {
         var settings = BrokerServer.Settings(
             ipcPath: home.brokerSocket, tcpAddress: configuration.tcpAddress, curve: curve,
             policy: try PolicyBook(home: home).policy())
+        let memory =
+            configuration.tcpEnabled && configuration.tcpPort == 0
+            ? PortMemory(home: home, daemon: context.daemon) : nil
+        settings.tcpPortFirst = memory?.port
         settings.limits = configuration.limits
         settings.spinMicroseconds = Int64(configuration.spinMicroseconds)
         settings.drainMax = .seconds(configuration.drainSeconds)
@@ -41,6 +45,9 @@ private final class BrokerPart: DaemonPart {
             throw Self.explained(error, configuration)
         }
         self.server = server
+        if let memory, let port = server.tcpEndpoint?.split(separator: ":").last {
+            try Int(port).map(memory.keep)
+        }
         endpointsFile = EndpointsFile(home: home)
         (end, ended) = AsyncStream.makeStream(of: Void.self)
         try endpointsFile.write(

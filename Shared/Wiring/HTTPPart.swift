@@ -6,7 +6,8 @@ package import HTTPTypes
 /// What an operator decides about an HTTP server; the rest has one good value.
 package struct HTTPListening: Sendable {
     package var host = "127.0.0.1"
-    /// Of instance 1; instance n takes the port n − 1 above. 0 takes any free port.
+    /// Of instance 1; instance n takes the port n − 1 above. 0 takes any free port, for instance 1
+    /// the one it had last if that is free.
     package var port = 0
     /// PEM; empty serves plain HTTP.
     package var certificateFile = ""
@@ -35,8 +36,11 @@ extension Parts {
         settings.connectionsPerAddressMax = listening.connectionsPerAddressMax
         settings.idleSeconds = listening.idleSeconds
         settings.headBytesMax = listening.headBytesMax
-        let server = try HTTPServer(
-            settings, handler: handler, pause: pause, metrics: metrics, log: log)
+        let memory =
+            settings.port == 0 && instanceID == "1"
+            ? PortMemory(home: context.home, daemon: context.daemon) : nil
+        let server = try httpServer(settings, first: memory?.port, handler)
+        try memory?.keep(server.port)
         if server.isSecure {
             context.hooks.onReload("certificate") { try server.reloadIdentity() }
         }
@@ -44,6 +48,24 @@ extension Parts {
         try file?.write(http: server.address)
         log.info("listens", ["address": .text(server.address)])
         return HTTPPart(server: server, file: file, log: log)
+    }
+
+    /// - Parameter first: a port to try before the one of `settings`.
+    private func httpServer(
+        _ settings: HTTPServerSettings, first: Int?, _ handler: any HTTPHandler
+    ) throws(HTTPServerProblem) -> HTTPServer {
+        if let first {
+            var known = settings
+            known.port = first
+            do throws(HTTPServerProblem) {
+                return try HTTPServer(
+                    known, handler: handler, pause: pause, metrics: metrics, log: log)
+            } catch {
+                guard case .portTaken = error else { throw error }
+            }
+        }
+        return try HTTPServer(
+            settings, handler: handler, pause: pause, metrics: metrics, log: log)
     }
 
     private static func port(_ first: Int, instance: String) throws(WiringProblem) -> Int {

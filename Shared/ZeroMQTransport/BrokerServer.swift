@@ -13,6 +13,9 @@ package final class BrokerServer: Sendable {
         package var ipcPath: String?
         /// `tcp://address:port`, port `*` or 0 for any free one; nil for none.
         package var tcpAddress: String?
+        /// Where `tcpAddress` takes any port: this one if it is free, so that addresses which others
+        /// hold stay good over a restart.
+        package var tcpPortFirst: Int?
         /// Needed for tcp.
         package var curve: CurveKeyPair?
         package var policy: BrokerPolicy
@@ -190,10 +193,24 @@ package final class BrokerServer: Sendable {
                 try socket.set(.curveSecretKey, curve.secretKey.reveal())
             }
             try socket.setTCPLiveness()
-            try socket.bind(address.hasSuffix(":0") ? address.dropLast() + "*" : address)
+            try bind(socket, address, first: settings.tcpPortFirst)
             endpoints.1 = try socket.lastEndpoint()
         }
         return endpoints
+    }
+
+    private static func bind(
+        _ socket: ZeroMQSocket, _ address: String, first: Int?
+    ) throws(ZeroMQFault) {
+        guard address.hasSuffix(":0") else { return try socket.bind(address) }
+        if let first {
+            do throws(ZeroMQFault) {
+                return try socket.bind("\(address.dropLast())\(first)")
+            } catch {
+                guard error.code == EADDRINUSE else { throw error }
+            }
+        }
+        try socket.bind(address.dropLast() + "*")
     }
 
     private static func handOver(
