@@ -19,7 +19,11 @@ package enum PidFileProblem: Error, Hashable, Sendable {
 /// for `ready` there. The lock ends with the process, however it ends, so a file left behind is
 /// taken over.
 package final class PidFile: Sendable {
-    package enum State: String, Sendable { case starting, ready, draining }
+    package enum State: String, Sendable {
+        case starting, ready, draining
+        /// Written by a supervisor in the place of a child that ended and will be started again.
+        case waiting
+    }
 
     package struct Content: Hashable, Sendable {
         package let processID: Int32

@@ -17,7 +17,10 @@ package enum SupervisorEvent: Hashable, Sendable {
     case line(String, text: String)
     case ended(String, ChildEnd)
     case willRestart(String, after: Duration)
-    /// Its exit status says that another try would end alike.
+    /// It refuses its arguments or its configuration, which a person must mend; the others stay.
+    case willRetry(String, after: Duration)
+    /// Its exit status says that another try would end alike, and not all were ready yet: the family
+    /// drains.
     case gaveUp(String)
     /// Killed because its drain took too long, or because of a second `drain`.
     case killed(String)
@@ -149,6 +152,8 @@ private struct SupervisorLoop {
                 observer(.killed(plans[index].name))
             case .willRestart(let index, let pause):
                 observer(.willRestart(plans[index].name, after: pause))
+            case .willRetry(let index, let pause):
+                observer(.willRetry(plans[index].name, after: pause))
             case .gaveUp(let index): observer(.gaveUp(plans[index].name))
             case .allReady: observer(.allReady)
             case .finished:

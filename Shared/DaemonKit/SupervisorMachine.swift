@@ -31,6 +31,9 @@ package struct SupervisorLimits: Hashable, Sendable {
     /// The first pause before a restart; doubled by every further one.
     package var backoffMin = Duration.milliseconds(100)
     package var backoffMax = Duration.seconds(5)
+    /// The pause after a status that another try would not change, once all were ready: time for a
+    /// person to mend what it says.
+    package var mendingPause = Duration.seconds(30)
     /// A child that lived this long begins with the first pause again.
     package var steadyAfter = Duration.seconds(10)
     /// A child that is not ready by then no longer holds up the next one.
@@ -47,14 +50,20 @@ package struct SupervisorLimits: Hashable, Sendable {
 ///
 /// Moves of a child: waiting → starting → ready → (ended → backing off → starting)… → stopped.
 /// Starts in the order of the plans, each after the one before it was ready; drains in reverse
-/// order, each after the one behind it has ended. Exit statuses that another try would not change
-/// (64, 78) end the child for good.
+/// order, each after the one behind it has ended.
+///
+/// An exit status that another try would not change ends the child for good and drains the family
+/// while not all have been ready yet: somebody waits for this start. Once all were ready, the others
+/// stay, and the child is tried again slowly where its arguments or configuration are at fault
+/// (64, 78).
 struct SupervisorMachine: Sendable {
     enum Action: Hashable, Sendable {
         case start(Int)
         case terminate(Int)
         case kill(Int)
         case willRestart(Int, after: Duration)
+        /// As above, after a status that a person must mend.
+        case willRetry(Int, after: Duration)
         case gaveUp(Int)
         /// Every child of the plans has been ready once.
         case allReady
@@ -79,9 +88,13 @@ struct SupervisorMachine: Sendable {
         var wasReady = false
     }
 
-    private static let hopeless: Set<Int32> = [
+    /// Told by the configuration alone.
+    private static let refusals: Set<Int32> = [
         DaemonExit.usage.rawValue, DaemonExit.configuration.rawValue,
     ]
+    /// A taken port or a missing key will not mend itself at the first start; later it may, as the
+    /// process before can hold what this one wants.
+    private static let hopelessAtFirst = refusals.union([DaemonExit.cannotStart.rawValue])
 
     private let limits: SupervisorLimits
     private var children: [Child]
@@ -126,9 +139,16 @@ struct SupervisorMachine: Sendable {
                 children[index].state = .stopped
                 return settle(now)
             }
-            if case .exited(let status) = end, Self.hopeless.contains(status) {
-                children[index].state = .stopped
-                return [.gaveUp(index)] + settle(now)
+            if case .exited(let status) = end {
+                if !toldAllReady, Self.hopelessAtFirst.contains(status) {
+                    children[index].state = .stopped
+                    isDraining = true
+                    return [.gaveUp(index)] + settle(now)
+                }
+                if Self.refusals.contains(status) {
+                    children[index].state = .backingOff(until: now + limits.mendingPause)
+                    return [.willRetry(index, after: limits.mendingPause)]
+                }
             }
             if now - children[index].startedAt >= limits.steadyAfter {
                 children[index].restartsInARow = 0

@@ -11,9 +11,6 @@ package struct Family: Sendable {
         case failed(daemon: String)
     }
 
-    /// A daemon's exit status for: the home, a port or a key was not as it must be.
-    private static let cannotStart: Int32 = 70
-
     private let home: Home
     private let folder: String
 
@@ -51,26 +48,38 @@ package struct Family: Sendable {
         defer { process.setStop(nil) }
         var failed: String?
         var wasReady = false
+        var waiting: [String: PidFile] = [:]
         await withDiscardingTaskGroup { group in
             for await event in events {
                 tell(event)
+                note(event, &waiting)
                 switch event {
                 case .allReady where !wasReady:
                     wasReady = true
                     group.addTask { if await !allReady() { supervisor.drain() } }
-                // The first start is watched: a taken port or a missing key will not mend itself.
-                case .ended(let daemon, .exited(Self.cannotStart)) where !wasReady:
-                    failed = failed ?? daemon
-                    supervisor.drain()
-                case .gaveUp(let daemon):
-                    // A family without one of its members is not what was asked for.
-                    failed = failed ?? daemon
-                    supervisor.drain()
+                // A family without one of its members is not what was asked for: it drains.
+                case .gaveUp(let daemon): failed = failed ?? daemon
                 default: break
                 }
             }
             group.cancelAll()
         }
+        for file in waiting.values { file.release() }
         return failed.map { .failed(daemon: $0) } ?? .drained
+    }
+
+    /// Keeps a file for each daemon that is not there, so that `ps` can tell. The lock on it ends
+    /// with this process.
+    private func note(_ event: SupervisorEvent, _ waiting: inout [String: PidFile]) {
+        switch event {
+        case .willRestart(let daemon, _), .willRetry(let daemon, _):
+            guard waiting[daemon] == nil else { return }
+            // A home that cannot be written shows one line less; the family lives on.
+            let file = try? PidFile.acquire(home.waitingFile(daemon))
+            file?.mark(.waiting)
+            waiting[daemon] = file
+        case .ready(let daemon): waiting.removeValue(forKey: daemon)?.release()
+        default: break
+        }
     }
 }

@@ -65,16 +65,7 @@ package struct HomeControl: Sendable {
 
     /// In order of their file names.
     package func instances() -> [Instance] {
-        guard let folder = opendir(home.run) else { return [] }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name.hasSuffix(".pid") { names.append(name) }
-        }
-        return names.sorted().compactMap { name in
+        runFiles(".pid").compactMap { name in
             let words = name.dropLast(4).split(separator: "-")
             guard words.count >= 3, let content = PidFile.read("\(home.run)/\(name)") else {
                 return nil
@@ -85,6 +76,27 @@ package struct HomeControl: Sendable {
                 instance: words.dropFirst(2).joined(separator: "-"), content: content,
                 memoryBytes: content.isAlive ? Self.memoryBytes(content.processID) : nil)
         }
+    }
+
+    /// Daemons that ended and that a living supervisor will start again.
+    package func waitingDaemons() -> [String] {
+        runFiles(".waiting").compactMap { name in
+            let daemon = String(name.dropLast(".waiting".count))
+            return PidFile.read(home.waitingFile(daemon))?.isAlive == true ? daemon : nil
+        }
+    }
+
+    private func runFiles(_ ending: String) -> [String] {
+        guard let folder = opendir(home.run) else { return [] }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name.hasSuffix(ending) { names.append(name) }
+        }
+        return names.sorted()
     }
 
     private static func memoryBytes(_ processID: Int32) -> Int64? {

@@ -158,16 +158,39 @@ struct FusionctlTests {
                 RunningInstance(
                     daemon: "fusion-scene", instanceID: "2", processID: 8, isAlive: false,
                     state: "ready", memoryBytes: nil),
+                RunningInstance(
+                    daemon: "fusion-gateway", instanceID: "–", processID: nil, isAlive: false,
+                    state: "waiting", memoryBytes: nil),
             ]
             $0.rawReply = BusReply(
                 status: .ok, body: Array(#"{"jsonrpc":"2.0","id":"1","result":{}}"#.utf8))
         }
         #expect(await tool.run("ps") == .done)
         let lines = tool.terminal.lastResult.split(separator: "\n")
-        #expect(lines.count == 3)
+        #expect(lines.count == 5)
         #expect(lines[1].contains("3 MiB"))
         #expect(lines[2].contains("gone"))
+        #expect(lines[3].contains("fusion-gateway") && lines[3].contains("waiting"))
+        #expect(lines[4].contains("starts it again"))
         #expect(tool.machine.get(\.rawCalls).map(\.service) == ["token@1"])
+    }
+
+    @Test("a daemon that answers with its own trouble is not asked for; one that does not is")
+    func whoAnswered() async {
+        let tool = Tool()
+        tool.machine.bus.on(CreateAccessKey.self) { _, _ throws(ServiceFailure) in
+            throw ServiceFailure(.unavailable, "the disk of the store is full; free some space")
+        }
+        #expect(await tool.run("key", "create", "acme") == .failed)
+        let own = tool.terminal.progress.joined()
+        #expect(own.contains("free some space") && !own.contains("is it running?"))
+        #expect(own.contains("the daemon runs"))
+        let absent = Tool()
+        absent.machine.bus.on(CreateAccessKey.self) { _, _ throws(ServiceFailure) in
+            throw LinkCaller.busFailure(BusReply(status: .noSuchService))
+        }
+        #expect(await absent.run("key", "create", "acme") == .failed)
+        #expect(absent.terminal.progress.joined().contains("is it running?"))
     }
 
     @Test("a benchmark is a table for people and rows for machines, and can be saved")

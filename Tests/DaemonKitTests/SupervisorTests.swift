@@ -53,12 +53,46 @@ import Testing
         #expect(machine.ready(1, at(104)) == [.allReady])
     }
 
-    @Test("an exit status that another try would not change ends the child for good")
-    func hopeless() {
+    @Test(
+        "until all were ready, a status that another try would not change ends the whole start",
+        arguments: [64, 70, 78])
+    func hopelessAtFirst(status: Int32) {
+        var machine = SupervisorMachine(childrenCount: 3, limits: SupervisorLimits())
+        _ = machine.begin(at(0))
+        _ = machine.ready(0, at(1))
+        #expect(machine.ended(1, .exited(status), at(2)) == [.gaveUp(1), .terminate(0)])
+        #expect(machine.tick(at(9_000)) == [], "nothing is started any more")
+        #expect(machine.ended(0, .exited(0), at(9_001)) == [.finished])
+    }
+
+    @Test(
+        "later the others stay, and the one that refuses its configuration is tried every 30 s",
+        arguments: [64, 78])
+    func hopelessLater(status: Int32) {
         var machine = SupervisorMachine(childrenCount: 2, limits: SupervisorLimits())
         _ = machine.begin(at(0))
-        #expect(machine.ended(0, .exited(78), at(1)) == [.gaveUp(0), .start(1)])
-        #expect(machine.ended(1, .exited(64), at(2)) == [.gaveUp(1), .finished])
+        _ = machine.ready(0, at(1))
+        #expect(machine.ready(1, at(2)) == [.allReady])
+        #expect(machine.ended(0, .signalled(9), at(3)) == [.willRestart(0, after: at(100))])
+        #expect(machine.tick(at(103)) == [.start(0)])
+        for round in 0..<5 {
+            let now = 200 + round * 30_000
+            #expect(
+                machine.ended(0, .exited(status), at(now)) == [.willRetry(0, after: at(30_000))])
+            #expect(machine.nextAt == at(now + 30_000))
+            #expect(machine.tick(at(now + 29_999)) == [])
+            #expect(machine.tick(at(now + 30_000)) == [.start(0)])
+        }
+        #expect(machine.ready(0, at(151_000)) == [], "all were ready before")
+        #expect(machine.drain(at(152_000)) == [.terminate(1)])
+    }
+
+    @Test("later a start that fails for another reason is repeated as any end is")
+    func cannotStartLater() {
+        var machine = SupervisorMachine(childrenCount: 1, limits: SupervisorLimits())
+        _ = machine.begin(at(0))
+        _ = machine.ready(0, at(1))
+        #expect(machine.ended(0, .exited(70), at(2)) == [.willRestart(0, after: at(100))])
     }
 
     @Test("a drain goes backwards, one at a time; one that takes too long is killed")
@@ -139,6 +173,44 @@ import Testing
         #expect(pauses.prefix(3) == [.milliseconds(5), .milliseconds(10), .milliseconds(20)])
         let absent = await runChild(ChildPlan(name: "x", executable: "/nonexistent/x"))
         #expect(ends(absent).first == .notStarted(ENOENT))
+    }
+
+    @Test("a child that refuses its configuration later is alone in it, and is back once mended")
+    func refusalLater() async {
+        let folder = TemporaryFolder()
+        let good = shell("good", "echo ready >&3; trap 'exit 0' TERM; sleep 30 & wait")
+        // Ready at the first start; wrong at the second and third; mended at the fourth.
+        let other = shell(
+            "other",
+            "echo x >> \(folder.path)/starts; n=$(wc -l < \(folder.path)/starts);"
+                + " [ $n = 2 ] || [ $n = 3 ] && exit 78;"
+                + " echo ready >&3; trap 'exit 0' TERM; sleep 30 & wait")
+        var limits = SupervisorLimits()
+        limits.backoffMin = .milliseconds(1)
+        limits.mendingPause = .milliseconds(5)
+        let (supervisor, events) = Supervisor.events(
+            [good, other], limits: limits, environment: ["PATH": "/usr/bin:/bin"])
+        var processID: Int32 = 0
+        var readyCount = 0
+        var story: [String] = []
+        for await event in events {
+            switch event {
+            case .started("other", let id): processID = id
+            case .allReady: kill(processID, SIGKILL)
+            case .ready("other"):
+                readyCount += 1
+                if readyCount == 2 { supervisor.drain() }
+            case .ended(let name, let end): story.append("\(name) \(end)")
+            case .willRetry(let name, let pause): story.append("\(name) \(pause)")
+            case .gaveUp(let name): story.append("\(name) gave up")
+            default: break
+            }
+        }
+        #expect(
+            story == [
+                "other signalled(9)", "other exited(78)", "other 0.005 seconds",
+                "other exited(78)", "other 0.005 seconds", "other exited(0)", "good exited(0)",
+            ])
     }
 
     @Test("a child that ignores its drain is killed with all that it started")

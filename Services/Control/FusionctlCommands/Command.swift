@@ -1,3 +1,4 @@
+import Bus
 package import Primitives
 
 /// One command of the tool: what it takes and what it does.
@@ -53,12 +54,23 @@ package struct CommandFailure: Error, Sendable, Equatable, CustomStringConvertib
         }
         self.init(
             "\(failure.code.rawValue)\(field): \(failure.message)",
-            next: wait ?? Self.advice[failure.code], reason: failure.code.rawValue)
+            next: wait ?? Self.unanswered[failure] ?? Self.advice[failure.code],
+            reason: failure.code.rawValue)
     }
 
+    /// What the bus says when no daemon has answered.
+    private static let unanswered: [ServiceFailure: String] = [
+        LinkCaller.busFailure(BusReply(status: .noSuchService)):
+            "is it running? fusionctl ps · fusionctl up",
+        LinkCaller.busFailure(BusReply(status: .deadlinePassed)):
+            "is it running? fusionctl ps · or give it longer: --timeout",
+        LinkCaller.busFailure(BusReply(status: .cancelled)): "repeat it",
+    ]
+
+    /// What a daemon that has answered says.
     private static let advice: [ErrorCode: String] = [
-        .unavailable: "is it running? fusionctl ps · fusionctl up",
-        .deadlinePassed: "is it running? fusionctl ps · or give it longer: --timeout",
+        .unavailable: "the daemon runs and says so itself; its log has more: log/ in the home",
+        .deadlinePassed: "give it longer: --timeout",
         .notAllowed: "look at etc/policy.toml and etc/peers.toml of the home",
         .methodNotFound: "fusionctl schema lists the methods",
         .invalidParameters: "fusionctl schema describes the fields",

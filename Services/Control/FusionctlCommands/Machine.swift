@@ -115,15 +115,16 @@ package struct Endpoints: Sendable, Hashable {
 package struct RunningInstance: Sendable, Hashable {
     package let daemon: String
     package let instanceID: String
-    package let processID: Int32
+    /// nil for a daemon that waits to be started again.
+    package let processID: Int32?
     package let isAlive: Bool
-    /// `starting`, `ready` or `draining`.
+    /// `starting`, `ready` or `draining`; `waiting` for one that ended and that `up` starts again.
     package let state: String
     /// Resident set; nil where it cannot be read.
     package let memoryBytes: Int64?
 
     package init(
-        daemon: String, instanceID: String, processID: Int32, isAlive: Bool, state: String,
+        daemon: String, instanceID: String, processID: Int32?, isAlive: Bool, state: String,
         memoryBytes: Int64?
     ) {
         self.daemon = daemon

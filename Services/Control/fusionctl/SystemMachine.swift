@@ -93,12 +93,22 @@ struct SystemMachine: Machine {
     // MARK: Processes
 
     func instances(home: String?) -> [RunningInstance] {
-        control(home).instances().map {
+        let control = control(home)
+        let found = control.instances()
+        let alive = Set(found.filter(\.content.isAlive).map(\.daemon))
+        let waiting = control.waitingDaemons().filter { !alive.contains($0) }
+        // What a waiting one left behind would be a second line for the same daemon.
+        return found.filter { !waiting.contains($0.daemon) }.map {
             RunningInstance(
                 daemon: $0.daemon, instanceID: $0.instance, processID: $0.content.processID,
                 isAlive: $0.content.isAlive, state: $0.content.state.rawValue,
                 memoryBytes: $0.memoryBytes)
         }
+            + waiting.map {
+                RunningInstance(
+                    daemon: $0, instanceID: "–", processID: nil, isAlive: false, state: "waiting",
+                    memoryBytes: nil)
+            }
     }
 
     func supervise(
@@ -234,6 +244,11 @@ final class SupervisionTeller: Sendable {
         case .ended(let name, let end): say(name, Self.words(end))
         case .willRestart(let name, let span):
             say(name, "starts again in \(span.wholeMilliseconds) ms")
+        case .willRetry(let name, let span):
+            say(
+                name,
+                "NOT RUNNING: its configuration or flags are wrong, as it says above. The others run"
+                    + " on. Mend it: it is tried again in \(span.wholeMilliseconds / 1000) s")
         case .gaveUp(let name): say(name, "is not started again: that would end alike")
         case .killed(let name): say(name, "killed: it took too long to drain")
         case .allReady, .finished: break

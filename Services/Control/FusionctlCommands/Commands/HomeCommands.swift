@@ -93,16 +93,16 @@ enum HomeCommands {
         for instance in instances {
             let took = await answerTime(instance, connection, desk)
             table.add([
-                instance.daemon, instance.instanceID, "\(instance.processID)",
-                instance.isAlive ? instance.state : "gone",
+                instance.daemon, instance.instanceID, instance.processID.map { "\($0)" } ?? "–",
+                state(instance),
                 instance.memoryBytes.map { "\($0 / 1_048_576) MiB" } ?? "–",
                 took.map { "\($0) ms" } ?? "–",
             ])
             items.append(
                 .object([
                     "daemon": .text(instance.daemon), "instance": .text(instance.instanceID),
-                    "pid": .integer(Int64(instance.processID)), "alive": .flag(instance.isAlive),
-                    "state": .text(instance.isAlive ? instance.state : "gone"),
+                    "pid": instance.processID.map { .integer(Int64($0)) } ?? .null,
+                    "alive": .flag(instance.isAlive), "state": .text(state(instance)),
                     "memoryBytes": instance.memoryBytes.map { .integer($0) } ?? .null,
                     "answered": .flag(took != nil),
                 ]))
@@ -110,10 +110,20 @@ enum HomeCommands {
         if desk.isJSON {
             desk.show(.object(["instances": .list(items)]))
         } else {
+            let waiting = instances.contains { state($0) == Self.waiting }
             desk.terminal.result(
-                instances.isEmpty ? "nothing runs here → fusionctl up" : table.text)
+                instances.isEmpty
+                    ? "nothing runs here → fusionctl up"
+                    : table.text
+                        + (waiting ? "\nwaiting: it ended, and fusionctl up starts it again" : ""))
         }
         return .done
+    }
+
+    private static let waiting = "waiting"
+
+    private static func state(_ instance: RunningInstance) -> String {
+        instance.isAlive || instance.state == waiting ? instance.state : "gone"
     }
 
     /// How long an instance may take to say that it is there.
