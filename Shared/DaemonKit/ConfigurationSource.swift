@@ -130,7 +130,9 @@ package struct ConfigurationSource: Sendable {
         }
         // Values that did not even decode would only be judged by their defaults.
         if problems.isEmpty {
-            problems += configuration.problems().map { "\(section).\($0)" }
+            problems += configuration.problems(isProduction: isProduction).map {
+                "\(section).\($0)"
+            }
         }
         return ConfigurationReading(
             configuration: configuration, problems: problems,
@@ -218,7 +220,9 @@ extension ConfigurationSource {
         for field in probe.fields { paths[prefix + Self.variableTail(field.path)] = field.path }
         for name in environment.keys.sorted() where name.hasPrefix(prefix) {
             guard let path = paths[name], let text = environment[name] else {
-                problems.append("$\(name) names no setting")
+                let near = Self.nearest(name, among: paths.keys.sorted())
+                problems.append(
+                    "$\(name) names no setting\(near.map { "; is $\($0) meant?" } ?? "")")
                 continue
             }
             overlay = overlay.setting(

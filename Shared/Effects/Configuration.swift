@@ -16,8 +16,11 @@ package protocol DaemonConfiguration: DefaultedConfiguration {
     /// Everything that is wrong with the values together, one sentence each, beginning with the
     /// field. Empty when the daemon may start.
     func problems() -> [String]
+    /// The same, with what `production = true` does not allow.
+    func problems(isProduction: Bool) -> [String]
 }
 
 extension DaemonConfiguration {
     package func problems() -> [String] { [] }
+    package func problems(isProduction: Bool) -> [String] { problems() }
 }

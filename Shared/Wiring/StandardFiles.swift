@@ -14,12 +14,12 @@ enum StandardFiles {
             # --check-config says what is wrong. A value here yields to FUSION_<SECTION>_<FIELD> and to
             # --set section.field=value.
 
-            # true keeps the sandbox out: carriers and SMS providers are then real.
+            # true keeps the sandbox out. No SMS provider for real numbers is built in: Services/SMSCode/README.md.
             production = false
 
             [daemon]
             # logLevel = "info"            # debug, info, warning, error
-            # logFileBytesMax = 16777216   # then the file becomes .1
+            # logFileBytesMax = 67108864   # then the file becomes .1
             # drainSecondsMax = 10         # a drain may take so long
 
             [bus]

@@ -110,8 +110,12 @@ private struct Settings: DaemonConfiguration {
             """
         let file = folder.path + "/fusion.toml"
         #expect(
-            read(toml, ["FUSION_SMSCODE_FOO": "1"]).problems == [
-                "$FUSION_SMSCODE_FOO names no setting",
+            read(
+                toml, ["FUSION_SMSCODE_FOOBAR": "1", "FUSION_SMSCODE_CODE_LENGHT": "7"]
+            ).problems == [
+                "$FUSION_SMSCODE_CODE_LENGHT names no setting;"
+                    + " is $FUSION_SMSCODE_CODE_LENGTH meant?",
+                "$FUSION_SMSCODE_FOOBAR names no setting",
                 "smscode.share must be a number, not \"half\" (\(file), line 3)",
                 "smscode.isStrict must be true or false, not 1 (\(file), line 4)",
                 "smscode.policy must be one of newest, all, not \"oldest\" (\(file), line 5)",

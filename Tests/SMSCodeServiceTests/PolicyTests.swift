@@ -213,8 +213,13 @@ struct PolicyTests {
     func configuration() {
         var configuration = SMSCodeConfiguration()
         #expect(configuration.problems().isEmpty)
-        configuration.production = true
-        #expect(configuration.problems().count == 1)
+        let inProduction = configuration.problems(isProduction: true)
+        #expect(inProduction.count == 1)
+        #expect(
+            inProduction.first?.contains("providers") == true
+                && inProduction.first?.contains("SMSProvider") == true)
+        configuration.providers = ["acme"]
+        #expect(configuration.problems().count == 1, "no such provider is built in")
         configuration.providers = []
         configuration.guessesPerHour = 6
         configuration.sendsPerDay = 41

@@ -360,9 +360,8 @@ struct SandboxHandsetTests {
 
     @Test("the sandbox has a problem with production")
     func production() {
-        var configuration = SandboxConfiguration()
-        #expect(configuration.problems().isEmpty)
-        configuration.production = true
-        #expect(configuration.problems().count == 1)
+        let configuration = SandboxConfiguration()
+        #expect(configuration.problems(isProduction: false).isEmpty)
+        #expect(configuration.problems(isProduction: true).count == 1)
     }
 }

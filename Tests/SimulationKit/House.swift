@@ -107,14 +107,12 @@ package final class House: Sendable {
     }
 
     private func startSandbox() {
-        var configuration = SandboxConfiguration()
-        configuration.production = false
         let random = world.randomStream()
         let sandbox = SandboxService(
             clock: world.clock, pause: world.clock, random: random,
             bus: LinkCaller(
                 link: world.bus.link(as: servicePrincipal), pause: world.clock, random: random),
-            phoneNumbers: parser, signer: FakeSigner(), configuration: configuration)
+            phoneNumbers: parser, signer: FakeSigner())
         let worker = BusWorker(
             sandbox.handlers,
             identity: BusWorker.Identity(

@@ -4,9 +4,13 @@ import Effects
 package struct SMSCodeConfiguration: DaemonConfiguration {
     package static let section = "smscode"
 
-    /// Set on machines that serve real people: the development provider is refused there.
-    package var production: Bool = false
-    /// Ways out, in order of preference. `sandbox` is the development provider.
+    /// What an executable of this build can make of a name in `providers`. `sandbox` is the
+    /// development provider; there is none for real numbers yet.
+    static let providersBuiltIn: Set = ["sandbox"]
+    private static let howToAdd =
+        "add one as an adapter, a type that is an SMSProvider: Services/SMSCode/README.md says where"
+
+    /// Ways out, in order of preference, of those built in.
     package var providers: [String] = ["sandbox"]
     /// Numbers or short codes that take up-going texts, as a handset dials them.
     package var receivingNumbers: [String] = []
@@ -47,10 +51,12 @@ package struct SMSCodeConfiguration: DaemonConfiguration {
                 "\(name) must lie in \(range.lowerBound)…\(range.upperBound)"
                     + (why.isEmpty ? "" : ": \(why)"))
         }
-        if production, providers.contains("sandbox") {
-            problems.append("providers names sandbox, which must not run where production is true")
-        }
         if providers.isEmpty { problems.append("providers is empty: no code could be sent") }
+        for name in providers where !Self.providersBuiltIn.contains(name) {
+            problems.append(
+                "providers names \(name), and no such provider is built in, only sandbox: "
+                    + Self.howToAdd)
+        }
         range("guessesPerHour", guessesPerHour, 0...5, "more would weaken every code")
         range("guessesPerDay", guessesPerDay, 0...20, "20 of 1,000,000 codes is the bound")
         range("unredeemedGuesses", unredeemedGuesses, 1...5)
@@ -72,6 +78,14 @@ package struct SMSCodeConfiguration: DaemonConfiguration {
             problems.append("receivingNumbers takes 3…16 digits each, with or without +")
         }
         return problems
+    }
+
+    package func problems(isProduction: Bool) -> [String] {
+        guard isProduction, providers.contains("sandbox") else { return problems() }
+        return problems() + [
+            "providers names sandbox, which production = true keeps out, and no provider for real "
+                + "numbers is built in yet: \(Self.howToAdd)"
+        ]
     }
 
     private static func isDialable(_ text: String) -> Bool {

@@ -4,8 +4,6 @@ import Effects
 package struct SandboxConfiguration: DaemonConfiguration {
     package static let section = "sandbox"
 
-    /// Set on machines that serve real people: the sandbox does not start there.
-    package var production: Bool = false
     /// ISO 3166 two letters, for numbers written without country code; empty: none.
     package var defaultRegion: String = ""
     /// Tell the code service of every delivery, as a real provider does. Benchmarks may leave it out.
@@ -13,9 +11,11 @@ package struct SandboxConfiguration: DaemonConfiguration {
 
     package init() {}
 
-    package func problems() -> [String] {
-        production
-            ? ["production is true: the sandbox hands out numbers to anyone and must not run there"]
-            : []
+    package func problems(isProduction: Bool) -> [String] {
+        guard isProduction else { return [] }
+        return [
+            "* is not for production = true: the sandbox hands out numbers to anyone and does not "
+                + "start there"
+        ]
     }
 }

@@ -20,13 +20,12 @@ package struct SandboxService: Sendable {
     /// - Parameters:
     ///   - bus: to tell `smscode` of receipts and of texts from handsets.
     ///   - signer: of access tokens, with a key made here and gone with the process.
-    ///   - configuration: must have no problems; the sandbox does not run in production.
+    ///   - configuration: must have no problems.
     package init(
         clock: any WallClock, pause: any Pause, random: any RandomSource, bus: any BusCaller,
         phoneNumbers: any PhoneNumberParser, signer: any TokenSigner, log: Log = .silent,
         configuration: SandboxConfiguration = SandboxConfiguration()
     ) {
-        precondition(!configuration.production, "the sandbox never runs in production")
         self.clock = clock
         self.pause = pause
         self.random = random
