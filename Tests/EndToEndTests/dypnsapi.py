@@ -97,12 +97,12 @@ class Client:
 
 
 class Recorder:
-    """Stands between a client and a gateway, and keeps the requests. With `replayed` set it sends that
+    """Stands between a client and a gateway, and keeps requests and answers. With `replayed` set it sends that
     request instead of what came."""
 
     def __init__(self, gateway):
         self.target = address(gateway)
-        self.requests = []
+        self.requests, self.answers = [], []
         self.replayed = None
         recorder = self
 
@@ -112,7 +112,9 @@ class Recorder:
                 if asked is None:
                     return
                 recorder.requests.append(asked)
-                self.request.sendall(exchange(recorder.target, recorder.replayed or asked))
+                answer = exchange(recorder.target, recorder.replayed or asked)
+                recorder.answers.append(answer)
+                self.request.sendall(answer)
 
         self.server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True

@@ -207,12 +207,56 @@ def test_metrics_are_read_by_prometheus(where):
               if sample.name.endswith("_count") and sample.labels == {"route": "health"}]
     assert counts and counts[0] >= 3
     assert families["http_request_seconds_max"].type == "gauge"
-    # The next reading is not smaller.
-    again = get(where, "/metrics")[2].decode()
-    later = {family.name: family for family in text_string_to_metric_families(again)}
-    value = [sample.value for sample in later["http_requests"].samples
-             if sample.labels == {"route": "metrics", "status": "200"}]
-    assert value and value[0] >= 1
+    # Later readings are not smaller, and the one before is counted.
+    later = counters(where)
+    first = {(sample.name, *sorted(sample.labels.items())): sample.value
+             for family in families.values() if family.type == "counter"
+             for sample in family.samples}
+    assert first and {key: value for key, value in first.items() if later.get(key, -1) < value} == {}
+    mine = ("http_requests_total", ("route", "metrics"), ("status", "200"))
+    assert later[mine] >= first.get(mine, 0) + 1
+
+
+def counters(where):
+    """Every sample of a counter, by name and labels."""
+    text = get(where, "/metrics")[2].decode()
+    return {(sample.name, *sorted(sample.labels.items())): sample.value
+            for family in text_string_to_metric_families(text) if family.type == "counter"
+            for sample in family.samples}
+
+
+def test_what_is_open_can_be_read(empty):
+    empty.initialise()
+    empty.start("gateway", "1", "--set", "gateway.connectionsPerAddressMax=3")
+    where = place(empty)
+
+    def values():
+        """None while there is no room for who asks."""
+        try:
+            return {name[0]: value for name, value in counters(where).items() if len(name) == 1}
+        except (ConnectionError, http.client.HTTPException):
+            return None
+
+    def open_count():
+        seen = values()
+        return seen and (seen.get("http_connections_opened_total", 0)
+                         - seen.get("http_connections_closed_total", 0))
+
+    wires = [connect(where) for _ in range(2)]
+    for wire in wires:
+        wire.sendall(GOOD + b"\r\n")
+        assert b"ok\n" in wire.recv(65536)
+    third = connect(where)
+    third.sendall(GOOD + b"\r\n")
+    assert b"ok\n" in third.recv(65536)
+    assert raw(where, GOOD + b"\r\n") == b""
+    third.close()
+    # As of a moment ago, when nobody asked.
+    until(lambda: open_count() == 2, values)
+    assert until(values, "room")["http_connections_refused_total"] >= 1
+    for wire in wires:
+        wire.close()
+    until(lambda: open_count() == 0, values)
 
 
 def test_readiness_names_who_is_silent_and_recovers(empty):
@@ -418,8 +462,11 @@ def test_nobody_is_believed_by_default(where):
     assert "Strict-Transport-Security" not in get(where, "/healthz", forwarded)[1]
 
 
-def test_a_slow_request_ends_and_others_are_served_meanwhile(where):
-    """Some hundred connections that say nothing whole do not keep others out."""
+def test_slow_requests_end_and_others_are_served_meanwhile(empty):
+    """Some hundred connections that say nothing whole do not keep others out, and are closed."""
+    empty.initialise()
+    empty.start("gateway", "1", "--set", "gateway.idleSeconds=2")
+    where = place(empty)
     slow = [connect(where) for _ in range(200)]
     try:
         for wire in slow:
@@ -428,6 +475,7 @@ def test_a_slow_request_ends_and_others_are_served_meanwhile(where):
         for _ in range(20):
             assert get(where, "/healthz")[0] == 200
         assert time.monotonic() - began < 5
+        assert {rest(wire) for wire in slow} == {b""}
     finally:
         for wire in slow:
             wire.close()

@@ -1,12 +1,14 @@
 """The app server against a real bus: over tcp as the integrator that owns the scheme, and over ipc."""
 
 import http.client
+import importlib.util
 import json
 import pathlib
 import random
 import socket
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -14,6 +16,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[2] / "Tests" / "EndToEndTests"))
 
 from house import House, until  # noqa: E402
+
+# By its path: the tests' folder has a module of that name, too.
+spec = importlib.util.spec_from_file_location("appserver_web", HERE / "web.py")
+web = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(web)
 
 IOS = {"Platform": "iOS", "BundleId": "com.example.app"}
 ANDROID = {"Platform": "Android", "PackageName": "com.example.app", "PackageSign": "0" * 32}
@@ -134,6 +141,28 @@ def test_another_method_is_refused(sample):
 def test_a_foreign_mask_token_is_an_answer(sample):
     assert sample.ask("/verify", {"MaskToken": "1.nothing"}) == (
         200, {"VerifyResult": "UNKNOWN", "Reason": "mask_token_invalid"})
+
+
+def test_a_fault_of_the_server_is_an_answer_without_details(capfd):
+    def broken(body, session):
+        raise KeyError(body["secret"])
+
+    server = web.Server(("127.0.0.1", 0), {"/broken": broken})
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    try:
+        connection = http.client.HTTPConnection(*server.server_address, timeout=10)
+        connection.request("POST", "/broken", b'{"secret": "13812345678"}')
+        response = connection.getresponse()
+        answer = response.read().decode()
+        connection.close()
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    assert response.status == 500 and json.loads(answer)["Code"] == "internal_fault"
+    told = answer + "".join(capfd.readouterr())
+    assert "KeyError" in told and "KeyError" not in answer and "13812345678" not in told
 
 
 def test_slow_clients_do_not_keep_others_out_for_ever(sample):

@@ -28,6 +28,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(200, action(self.body(), session.strip() if scheme.lower() == "bearer" else None))
         except Problem as problem:
             self.answer(problem.status, problem.answer)
+        except (ConnectionError, TimeoutError):
+            raise  # the client has gone, or is too slow: nobody hears an answer
+        except Exception as error:
+            # The kind alone: its text may hold what was sent.
+            print(f"appserver: {type(error).__name__}", file=sys.stderr, flush=True)
+            self.answer(500, {"Code": "internal_fault", "Message": "a fault of ours"})
 
     def do_GET(self):
         self.answer(405, {"Code": "method_not_allowed", "Message": "only POST is served"})
