@@ -8,7 +8,8 @@ public import Foundation
 ///
 /// One session for the life of the transport: on Linux, ending sessions is where Foundation crashes.
 public final class URLSessionTransport: FusionAuthTransport {
-    /// Of an answer: the client API's are a few kilobytes.
+    /// Of an answer: the client API's are a few kilobytes. Looked at once the answer is whole, since
+    /// Foundation on Linux has no `bytes(for:)`; until then the request's timeout alone bounds it.
     public static let bodyBytesMax = 1 << 20
 
     private let endpoint: URL
