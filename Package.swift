@@ -144,7 +144,7 @@ let package = Package(
         // A sample app over the client SDK.
         .executableTarget(
             name: "handset", dependencies: ["FusionAuth"], path: "deploy/examples/handset",
-            swiftSettings: strict),
+            exclude: ["README.md"], swiftSettings: strict),
         executable("Control", "fusionctl", daemon + ["HTTPTypes", "FusionctlCommands"]),
 
         // Tests

@@ -154,6 +154,40 @@ struct SceneFailureTests {
         #expect(stage.gateway.faults == [])
     }
 
+    @Test("100002: half-way, an app server that fails stops the scene")
+    func halfwayServerError() async throws {
+        let stage = Stage(number: Stage.number)
+        stage.server.state.with { $0.verdicts = [.serverError("down")] }
+        try await stage.typeHalfway()
+        await stage.transcript.wait(for: "app is done")
+        await stage.transcript.wait(for: "app: down")
+        #expect(
+            stage.lines(after: "half-way verifyCodeAuth 500013").filter { $0 != "app: down" }
+                == ["event 510001", "event 100004", "finish 100004", "app is done"])
+    }
+
+    @Test("100002: half-way, an answer without a result leaves the page as it is")
+    func halfwayNoAnswer() async throws {
+        let stage = Stage(number: Stage.number)
+        stage.server.state.with { $0.verdicts = [.noAnswer] }
+        try await stage.typeHalfway()
+        await stage.transcript.wait(for: "app: the code is wrong or has expired")
+        stage.smsCode?.submit(code: "123456")
+        await stage.transcript.wait(for: "app: old number verified")
+    }
+
+    @Test("100002 in quick access: the mask token is shown half-way, and the scene ends there")
+    func halfwayByHand() async throws {
+        let stage = Stage(number: Stage.number, isQuick: true)
+        try await stage.typeHalfway()
+        await stage.transcript.wait(for: "app is done")
+        #expect(
+            stage.lines(after: "half-way verifyCodeAuth 500013") == [
+                "app: check this mask token by hand: mask-1", "event 510001", "event 100004",
+                "finish 100004", "app is done",
+            ])
+    }
+
     @Test("a pre-filled page without a number: 500004, and the app stops")
     func noNumber() async throws {
         let stage = Stage(number: nil)
@@ -212,5 +246,16 @@ struct SceneFailureTests {
                 "app: check this mask token by hand: mask-1", "event 400005", "event 100004",
                 "finish 100004", "app is done",
             ])
+    }
+}
+
+extension Stage {
+    /// Up to the right code of the old number.
+    fileprivate func typeHalfway() async throws {
+        await start("100002", until: "event 500005")
+        let page = try #require(smsCode)
+        page.send()
+        await transcript.wait(for: "event 500007")
+        page.submit(code: "123456")
     }
 }

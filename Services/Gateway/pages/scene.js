@@ -267,7 +267,7 @@ export class Scenes {
     const failure = failureAmong(view.resultCodes);
     if (view.maskToken) return this.won(node, view);
     if (failure && view.state === "waiting") return this.lost(node, failure, inner);
-    // Taken by the service: its messages come to this phone from now on.
+    // Taken by the service: its messages come here from now on.
     if (input.send) this.world.learn(input.number ?? this.world.account);
     await this.take(view);
     if (!input.send) return;

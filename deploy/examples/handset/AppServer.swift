@@ -19,6 +19,11 @@ package enum Verdict: Sendable, Hashable {
     case byHand
 }
 
+/// In quick access: whoever checks a mask token in the app's stead.
+package protocol MaskTokenCheck: Sendable {
+    func verdict(on maskToken: String) async -> Verdict
+}
+
 /// An app server with the two paths of the original's demo: `deploy/examples/appserver`.
 package final class HTTPAppServer: AppServer {
     private struct TokenAnswer: Decodable {
@@ -41,7 +46,7 @@ package final class HTTPAppServer: AppServer {
     private let tokenPath: String
     private let verifyPath: String
     /// Of the account, once logged in.
-    private let session = Locked<String?>(nil)
+    private let session = Guarded<String?>(nil)
 
     package init(
         _ transport: any FusionAuthTransport, bundleId: String, tokenPath: String = "/auth-token",

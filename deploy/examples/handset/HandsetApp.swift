@@ -14,16 +14,20 @@ package final class HandsetApp: FusionAuthDelegate {
 
     /// nil: quick access, where the mask token is checked by hand.
     let server: (any AppServer)?
+    /// In quick access; nil: the token is shown, and the scene ends there.
+    let hand: (any MaskTokenCheck)?
     private let pastedToken: FusionAuthToken?
     let screen: any Screen
     let passwordPageDelay: Duration
-    let account = Locked(Account())
+    let account = Guarded(Account())
 
     package init(
-        server: (any AppServer)?, pastedToken: FusionAuthToken? = nil, number: String? = nil,
-        screen: any Screen, passwordPageDelay: Duration = .milliseconds(500)
+        server: (any AppServer)?, pastedToken: FusionAuthToken? = nil,
+        hand: (any MaskTokenCheck)? = nil, number: String? = nil, screen: any Screen,
+        passwordPageDelay: Duration = .milliseconds(500)
     ) {
         self.server = server
+        self.hand = hand
         self.pastedToken = pastedToken
         self.screen = screen
         self.passwordPageDelay = passwordPageDelay
@@ -87,15 +91,10 @@ package final class HandsetApp: FusionAuthDelegate {
             case .pass(let number): passed(handler, templateId, number)
             case .refused:
                 screen.show(Self.refusal(nodeName))
-                if !staysOnPage { handler.continueScene(templateId: templateId, isSuccess: false) }
-            case .noAnswer:
-                if !staysOnPage { handler.continueScene(templateId: templateId, isSuccess: false) }
-            case .serverError(let error):
-                handler.stopScene(templateId: templateId)
-                screen.show(error)
-            case .byHand:
-                screen.show("check this mask token by hand: \(maskToken)")
-                handler.stopScene(templateId: templateId)
+                goOn(handler, templateId, staysOnPage)
+            case .noAnswer: goOn(handler, templateId, staysOnPage)
+            case .serverError(let error): stop(handler, templateId, error)
+            case .byHand: stopForTheHand(handler, templateId, maskToken)
             }
         }
     }
@@ -109,10 +108,36 @@ package final class HandsetApp: FusionAuthDelegate {
             case .pass:
                 screen.show("old number verified")
                 resultBlock(true)
-            case .byHand: screen.show("check this mask token by hand: \(maskToken)")
-            case .refused, .noAnswer, .serverError: screen.show(Self.refusal(nodeName))
+            case .refused, .noAnswer:
+                // The block stays open: the code may be typed again.
+                screen.show(Self.refusal(nodeName))
+                screen.leavesItToThePerson()
+            case .serverError(let error): stop(handler, event.templateId, error)
+            case .byHand: stopForTheHand(handler, event.templateId, maskToken)
             }
         }
+    }
+
+    /// After anything but a PASS. A code may be typed again; every other node is over.
+    private func goOn(_ handler: FusionAuthHandler, _ templateId: String, _ staysOnPage: Bool) {
+        if staysOnPage {
+            screen.leavesItToThePerson()
+        } else {
+            handler.continueScene(templateId: templateId, isSuccess: false)
+        }
+    }
+
+    private func stop(_ handler: FusionAuthHandler, _ templateId: String, _ error: String) {
+        handler.stopScene(templateId: templateId)
+        screen.show(error)
+    }
+
+    private func stopForTheHand(
+        _ handler: FusionAuthHandler, _ templateId: String, _ maskToken: String
+    ) {
+        screen.show("check this mask token by hand: \(maskToken)")
+        screen.leavesItToTheHand()
+        handler.stopScene(templateId: templateId)
     }
 
     // MARK: The rest
@@ -135,7 +160,9 @@ package final class HandsetApp: FusionAuthDelegate {
         switch event.resultCode {
         case .startLoading: screen.setLoading(true)
         case .endLoading: screen.setLoading(false)
-        default: screen.show("\(event.resultCode.value), \(event.resultMsg)")
+        default:
+            screen.show("\(event.resultCode.value), \(event.resultMsg)")
+            screen.leavesItToThePerson()
         }
     }
 }

@@ -6,10 +6,10 @@ extension HandsetApp {
     private static let digitsMin = 11
 
     func ask(_ maskToken: String) async -> Verdict {
-        guard let server else { return .byHand }
         screen.setLoading(true)
         defer { screen.setLoading(false) }
-        return await server.verify(maskToken)
+        if let server { return await server.verify(maskToken) }
+        return await hand?.verdict(on: maskToken) ?? .byHand
     }
 
     static func refusal(_ nodeName: FusionAuthNodeName) -> String {
@@ -22,7 +22,8 @@ extension HandsetApp {
 
     func passed(_ handler: FusionAuthHandler, _ templateId: String, _ number: String) {
         guard number.count >= Self.digitsMin else {
-            return screen.show("failed to get the phone number")
+            screen.show("failed to get the phone number")
+            return screen.leavesItToThePerson()
         }
         let isStored = number == state.number
         func accept(_ message: String) {
@@ -58,7 +59,7 @@ extension HandsetApp {
         case .verifyCodeFrequency, .verifyCodeRisk:
             handler.continueScene(templateId: event.templateId, isSuccess: false)
         case .verifyCodeAutoNumberShowFail: handler.stopScene(templateId: event.templateId)
-        default: break
+        default: screen.leavesItToThePerson()
         }
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 package import FusionAuth
 
-/// A phone of the sandbox, through the helper API of the gateway's phone page (development only).
+/// A phone of the sandbox, through the calls of the gateway's phone page (development only).
 package struct SandboxPhone: PersonWithPhone {
     private struct Inbox: Codable {
         struct Message: Codable {
@@ -31,7 +31,7 @@ package struct SandboxPhone: PersonWithPhone {
 
     private let transport: any FusionAuthTransport
     private let simFault: String
-    private let seen = Locked<Int64>(0)
+    private let seen = Guarded<Int64>(0)
 
     /// - Parameter simFault: `none`, `no_cellular_data` … as `sandbox.sim` names them.
     package init(_ transport: any FusionAuthTransport, simFault: String = "none") {
@@ -46,8 +46,9 @@ package struct SandboxPhone: PersonWithPhone {
     }
 
     package func readCode(of number: String) async -> String? {
-        for _ in 0..<Self.looksMax {
-            if let newest = await inbox(of: number)?.messages.last {
+        for _ in 0..<Self.looksMax where !Task.isCancelled {
+            // Who was called off in between must not take the next code away.
+            if let newest = await inbox(of: number)?.messages.last, !Task.isCancelled {
                 seen.with { $0 = newest.sequence }
                 if let code = newest.text.firstMatch(of: /[0-9]{4,10}/) {
                     return String(code.output)

@@ -10,20 +10,15 @@ package protocol Screen: AnyObject, Sendable {
     func becameActive()
     func gaveUp()
     func finished(_ event: FusionAuthEvent)
+    /// The page stays as it is: it is for the person to try again or to leave.
+    func leavesItToThePerson()
+    /// The scene ends here, as it must where mask tokens are checked by hand.
+    func leavesItToTheHand()
 }
 
-/// A value behind a lock.
-package final class Locked<Value: Sendable>: @unchecked Sendable {
-    private let lock = NSLock()
-    private var value: Value
-
-    package init(_ value: Value) { self.value = value }
-
-    package func with<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
-        lock.lock()
-        defer { lock.unlock() }
-        return try body(&value)
-    }
+extension Screen {
+    package func leavesItToThePerson() {}
+    package func leavesItToTheHand() {}
 }
 
 /// For callbacks that must return what only comes later. Never on the main thread.
