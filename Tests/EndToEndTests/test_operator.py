@@ -84,6 +84,15 @@ def test_a_port_that_others_took_meanwhile_is_left_to_them(empty):
         assert int(empty.endpoints()["tcp"].rsplit(":", 1)[1]) not in (0, port)
 
 
+def test_a_full_log_shows_in_the_stats_and_stops_nobody(empty):
+    empty.initialise()
+    (empty.home / "log/fusion-echo-1.jsonl").symlink_to("/dev/full")
+    empty.start("broker")
+    empty.start("echo")
+    metrics = {item["name"]: item["value"] for item in empty.run("stats", "echo")["metrics"]}
+    assert metrics["log_lines_lost"] >= 2
+
+
 def uncommented(text):
     """The template with every `# name = value` in force, examples left out."""
     lines, section = [], ""
