@@ -94,6 +94,20 @@ struct CamaraPasswordTests {
         }
     }
 
+    @Test("no name of the caller's is repeated")
+    func names() async {
+        let name = "a" + String(repeating: "\u{301}", count: 300)
+        for body in [
+            #"{"phoneNumber":"+14155552671","message":"{{code}}","\#(name)":"x"}"#,
+            #"{"\#(name)":"x","\#(name)":"x"}"#,
+        ] {
+            let answer = await world.send(body)
+            #expect(answer.code == "INVALID_ARGUMENT")
+            #expect(answer.message?.unicodeScalars.contains("\u{301}") == false)
+            #expect((answer.message?.utf8.count ?? 0) < 160)
+        }
+    }
+
     @Test("a message has at most 160 code points")
     func messageLength() async {
         serveSends(world)
@@ -236,6 +250,31 @@ struct CamaraPasswordTests {
         #expect(request.number == nil && request.code == "123456")
         let options = try #require(world.bus.options(of: CheckCode.self).first)
         #expect(options.onBehalfOf == .integrator(CamaraWorld.owner))
+    }
+
+    @Test("a check names scheme and purpose of the client that asks, as its send did")
+    func checkedForItsClient() async throws {
+        serveSends(world)
+        world.bus.on(CheckCode.self) { _, _ throws(ServiceFailure) in
+            throw ServiceFailure(.invalidParameters, "x", field: "code")
+        }
+        world.bus.on(GetCodeStatus.self) { _, _ throws(ServiceFailure) in
+            throw ServiceFailure(.challengeNotFound, "x")
+        }
+        _ = await world.send()
+        let purpose = try #require(world.bus.requests(SendCode.self).first?.purpose)
+        for client in ["app", "shop"] {
+            _ = await world.ask(
+                "POST", "/one-time-password-sms/v1/validate-code",
+                #"{"authenticationId":"\#(id)","code":"12"}"#,
+                token: world.token(["client_id": client]))
+        }
+        let checks = world.bus.requests(CheckCode.self)
+        let questions = world.bus.requests(GetCodeStatus.self)
+        #expect(checks.map(\.schemeCode) == [CamaraWorld.schemeCode, CamaraWorld.schemeCode])
+        #expect(questions.map(\.schemeCode) == checks.map(\.schemeCode))
+        #expect(checks.map { $0.purpose == purpose } == [true, false])
+        #expect(questions.map(\.purpose) == checks.map(\.purpose))
     }
 
     @Test(

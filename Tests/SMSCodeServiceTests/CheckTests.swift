@@ -429,4 +429,45 @@ struct CheckTests {
             #expect(status.code == .challengeNotFound)
         }
     }
+
+    @Test(
+        "an id shown for another scheme, purpose or number is not found, and nothing is counted",
+        arguments: TransportUnderTest.allCases)
+    func othersID(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
+        world.put(policy: .standard, code: "FA00000000000002")
+        try await world.serving(world.makeService()) { world in
+            let sent = try await world.send()
+            let id = try #require(sent.challengeId)
+            let code = world.provider.code(for: World.number)
+            let strangers = [
+                CheckCode(challengeId: id, purpose: "camara:x", code: code),
+                CheckCode(challengeId: id, schemeCode: "FA00000000000002", code: code),
+                CheckCode(challengeId: id, number: "+14155550001", code: code),
+                CheckCode(challengeId: id, purpose: "camara:x", code: world.wrong(code)),
+            ]
+            for request in strangers {
+                let refused = await failure { () async throws(ServiceFailure) in
+                    try await world.shop.call(request)
+                }
+                #expect(refused.code == .challengeNotFound)
+            }
+            let status = await failure { () async throws(ServiceFailure) in
+                try await world.shop.call(GetCodeStatus(challengeId: id, purpose: "camara:x"))
+            }
+            #expect(status.code == .challengeNotFound)
+            let cancelled = await failure { () async throws(ServiceFailure) in
+                try await world.shop.call(
+                    CancelCode(challengeId: id, schemeCode: "FA00000000000002"))
+            }
+            #expect(cancelled.code == .challengeNotFound)
+            let wrong = try await world.check(id: id, world.wrong(code))
+            #expect(wrong.attemptsLeft == 4)
+            let right = try await world.shop.call(
+                CheckCode(
+                    challengeId: id, schemeCode: World.schemeCode, purpose: "login",
+                    number: World.number, code: code))
+            #expect(right.result == .accepted)
+        }
+    }
 }

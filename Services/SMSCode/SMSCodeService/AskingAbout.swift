@@ -17,7 +17,8 @@ extension SMSCodeService {
         return try await store.decide { rows throws(ServiceFailure) in
             guard
                 let challenge = rows.get(SMSCodeTables.challenges, request.challengeId.text),
-                context.mayUse(schemeOf: challenge.owner)
+                context.mayUse(schemeOf: challenge.owner),
+                challenge.isOf(scheme: request.schemeCode, purpose: request.purpose)
             else { throw SMSCodeFailure.challengeNotFound }
             let number = try number(of: challenge)
             let names = keys.guessWindow(challenge.schemeCode, challenge.purpose, number)
@@ -61,7 +62,8 @@ extension SMSCodeService {
         if let id = request.challengeId {
             return try await answers.once(key) { rows throws(ServiceFailure) in
                 guard let challenge = rows.get(SMSCodeTables.challenges, id.text),
-                    context.mayUse(schemeOf: challenge.owner)
+                    context.mayUse(schemeOf: challenge.owner),
+                    challenge.isOf(scheme: request.schemeCode, purpose: request.purpose)
                 else { throw SMSCodeFailure.challengeNotFound }
                 return CancelledCodes(count: cancel([challenge], now, &rows))
             }

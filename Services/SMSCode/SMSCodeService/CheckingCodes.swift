@@ -81,14 +81,20 @@ extension SMSCodeService {
             let challenge = try await store.decide { rows throws(ServiceFailure) in
                 rows.get(SMSCodeTables.challenges, id.text)
             }
-            guard let challenge, context.mayUse(schemeOf: challenge.owner) else {
-                throw SMSCodeFailure.challengeNotFound
-            }
+            guard let challenge, context.mayUse(schemeOf: challenge.owner),
+                challenge.isOf(scheme: request.schemeCode, purpose: request.purpose)
+            else { throw SMSCodeFailure.challengeNotFound }
             guard challenge.runID == nil else { throw SMSCodeFailure.belongsToRun }
             let scheme = try await schemes.usable(challenge.schemeCode, context)
+            let number = try number(of: challenge)
+            if let text = request.number {
+                let given = try phoneNumbers.number(
+                    text, field: "number", defaultRegion: scheme.policy.defaultRegion)
+                guard given == number else { throw SMSCodeFailure.challengeNotFound }
+            }
             return Target(
                 schemeCode: challenge.schemeCode, purpose: challenge.purpose,
-                number: try number(of: challenge), named: id, sequence: request.codeSequence,
+                number: number, named: id, sequence: request.codeSequence,
                 chargesMax: SendSettings.expectedChargesMax(challenge.purpose, scheme))
         }
         guard let schemeCode = request.schemeCode, let purpose = request.purpose,

@@ -188,3 +188,13 @@ struct CodeChallenge: StoredRow, Equatable {
         return codes[index]
     }
 }
+
+extension CodeChallenge {
+    /// Whether a caller that has the id means this one: what it names beside the id must be so.
+    func isOf(scheme: String?, purpose: String?) -> Bool {
+        func isSame(_ given: String?, _ own: String) -> Bool {
+            given.map { $0.utf8.elementsEqual(own.utf8) } ?? true
+        }
+        return isSame(scheme, schemeCode) && isSame(purpose, self.purpose)
+    }
+}

@@ -23,7 +23,8 @@ public struct CheckCode: BusRequest {
     /// With challengeId: only this code of it counts. One that a newer code replaced is `superseded`,
     /// whatever was typed.
     public let codeSequence: Int?
-    /// With purpose and number, instead of challengeId.
+    /// With purpose and number, instead of challengeId. Beside it, each that is given must be the
+    /// challenge's own: another one's id is not found.
     public let schemeCode: String?
     public let purpose: String?
     public let number: String?

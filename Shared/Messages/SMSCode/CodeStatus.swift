@@ -11,9 +11,14 @@ public struct GetCodeStatus: BusRequest {
     public static let method = Method(
         "smscode.status", .read, callers: [.integrator, .gateway, .service, .operator])
     public let challengeId: ChallengeID
+    /// Where given, the challenge's own: another one's id is not found.
+    public let schemeCode: String?
+    public let purpose: String?
 
-    public init(challengeId: ChallengeID) {
+    public init(challengeId: ChallengeID, schemeCode: String? = nil, purpose: String? = nil) {
         self.challengeId = challengeId
+        self.schemeCode = schemeCode
+        self.purpose = purpose
     }
 }
 
@@ -62,7 +67,8 @@ public struct CancelCode: BusRequest {
     public static let method = Method(
         "smscode.cancel", .write, callers: [.integrator, .gateway, .service, .operator])
     public let challengeId: ChallengeID?
-    /// With number (and purpose), instead of challengeId.
+    /// With number (and purpose), instead of challengeId. Beside it, scheme and purpose must be the
+    /// challenge's own where they are given.
     public let schemeCode: String?
     /// nil: every purpose.
     public let purpose: String?

@@ -16,7 +16,11 @@ struct CamaraBody: Sendable {
         }
         let tree: JSONTree
         do throws(ServiceFailure) { tree = try StrictJSON.read(request.body) } catch {
-            throw .invalid("\(error.field ?? "body") \(error.message).")
+            // The field may be a name of the caller's.
+            throw .invalid(
+                error.field == "body"
+                    ? "The request body \(error.message)."
+                    : "A property of the request body is there twice.")
         }
         guard case .object(let members) = tree else {
             throw .invalid("The request body must be a JSON object.")

@@ -125,7 +125,8 @@ struct OneTimePasswordSMS: Sendable {
         do throws(ServiceFailure) {
             result = try await bus.call(
                 CheckCode(
-                    challengeId: id.challengeID, codeSequence: id.sequence, code: code),
+                    challengeId: id.challengeID, codeSequence: id.sequence,
+                    schemeCode: call.token.schemeCode, purpose: purpose(call), code: code),
                 call.options
             ).result
         } catch {
@@ -149,7 +150,9 @@ struct OneTimePasswordSMS: Sendable {
     ) async throws(CamaraError) -> CamaraError {
         do throws(ServiceFailure) {
             let status = try await bus.call(
-                GetCodeStatus(challengeId: id.challengeID), call.options)
+                GetCodeStatus(
+                    challengeId: id.challengeID, schemeCode: call.token.schemeCode,
+                    purpose: purpose(call)), call.options)
             switch status.state {
             case .pending: return .wrongCode
             case .exhausted: return .triesOver
