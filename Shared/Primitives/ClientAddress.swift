@@ -5,10 +5,23 @@ public struct ClientAddress: Hashable, Sendable {
     public let text: String
     public let isLoopback: Bool
 
-    /// nil unless `text` is an address, with or without a zone.
+    /// What all share whose address cannot be read (the word of RFC 7239 §6.3): one budget, and never
+    /// that of this machine.
+    public static let unknown = "unknown"
+
+    /// nil unless `text` is an address, with or without a zone, or `unknown`.
     public init?(_ text: String) {
+        if text == Self.unknown {
+            self = Self(shared: text)
+            return
+        }
         guard let address = IPAddress(text) else { return nil }
         self.init(address)
+    }
+
+    private init(shared text: String) {
+        self.text = text
+        isLoopback = false
     }
 
     public init(_ address: IPAddress) {

@@ -72,6 +72,9 @@ package struct Parts: Sendable {
         try TextFile.read(path.hasPrefix("/") ? path : "\(context.home.path)/\(path)")
     }
 
+    /// The scheme that `fusionctl up` made for this home; nil before it did. Read each time.
+    package func defaultScheme() -> String? { HomeControl(home: context.home).defaultScheme() }
+
     // MARK: Store
 
     /// The service's own tables, closed when every part has ended.

@@ -78,6 +78,7 @@ struct ClientAPICallTests {
         arguments: [
             ("192.0.2.7", "9.9.9.9", "192.0.2.7"),
             ("10.0.0.1", "9.9.9.9, 198.51.100.4", "198.51.100.4"),
+            ("10.0.0.1", "unknown", "unknown"), ("127.0.0.1", "9.9.9.9", "unknown"),
             ("10.0.0.1", "2001:db8::7", "2001:db8::7"),
         ])
     func address(_ peer: String, _ forwarded: String, _ expected: String) async throws {

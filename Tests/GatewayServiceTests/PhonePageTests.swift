@@ -14,19 +14,23 @@ private struct PhonePageWorld {
     let clock = ManualClock()
     let gateway: Gateway
 
-    init(hosts: [String] = [], schemeCode: String = "") throws {
+    init(
+        hosts: [String] = [], schemeCode: String = "",
+        homeScheme: @escaping @Sendable () -> String? = { "FA00000000000001" },
+        proxies: [String] = []
+    ) throws {
         let page = try PhonePage(
             bus: bus,
             files: [
                 PhonePageFile(name: "index.html", bytes: Array("<!doctype html>".utf8)),
                 PhonePageFile(name: "main.js", bytes: Array("export {}".utf8)),
             ],
-            hosts: hosts, schemeCode: schemeCode, pause: clock)
+            hosts: hosts, schemeCode: schemeCode, homeScheme: homeScheme, pause: clock)
         gateway = Gateway(
-            edges: [RootEdge(), page], proxies: try #require(TrustedProxies([])),
+            edges: [RootEdge(), page], proxies: try #require(TrustedProxies(proxies)),
             random: SeededRandom(seed: 1), pause: clock, metrics: NoMetrics(), log: .silent)
         bus.on(ReadCounters<ShownServices.Sandbox>.self) { _, _ in Self.stats("sandbox") }
-        bus.on(ListSchemes.self) { _, _ in SchemeList(schemes: [Self.scheme()]) }
+        bus.on(GetScheme.self) { request, _ in Self.scheme(request.schemeCode) }
         bus.on(IssueAuthToken.self) { _, _ in
             IssueAuthToken.Issued(
                 authToken: "eyJ.eyJ.sig", tokenId: TokenID(random: Array(1...16)),
@@ -45,12 +49,12 @@ private struct PhonePageWorld {
     }
 
     static func scheme(
-        name: String = "default", webOrigin: String? = nil, disabled: Bool = false
+        _ code: String = "FA00000000000001", webOrigin: String? = nil
     ) -> Scheme {
         Scheme(
-            schemeCode: "FA00000000000001", version: 1, name: name, owner: "alice",
+            schemeCode: code, version: 1, name: "default", owner: "alice",
             app: AppIdentity(iosBundleId: "com.example.app", webOrigin: webOrigin),
-            policy: .standard, disabled: disabled, createdAtMilliseconds: 0,
+            policy: .standard, disabled: false, createdAtMilliseconds: 0,
             updatedAtMilliseconds: 0)
     }
 
@@ -180,6 +184,27 @@ struct PhonePageGuardTests {
         #expect(remote.status == 403)
     }
 
+    @Test(
+        "who comes through a proxy of this machine is a stranger, until the proxy is trusted",
+        arguments: ["X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"])
+    func behindProxy(_ field: String) async throws {
+        for value in ["203.0.113.9", "127.0.0.1", "unknown"] {
+            var headers = PhonePageWorld.fromPage
+            headers.set(field, value)
+            let page = await world.get("/demo", headers)
+            #expect(page.status == 403)
+            let token = await world.call("token", "{}", headers)
+            #expect(token.status == 403)
+        }
+        #expect(world.bus.requests(IssueAuthToken.self).isEmpty)
+        let trusting = try PhonePageWorld(proxies: ["127.0.0.1"])
+        for (client, status) in [("203.0.113.9", 403), ("127.0.0.1", 200)] {
+            var headers = PhonePageWorld.here
+            headers.set("X-Forwarded-For", client)
+            #expect(await trusting.get("/demo", headers).status == status)
+        }
+    }
+
     @Test("a name that an operator configured is let in from anywhere")
     func configured() async {
         let answer = await world.get("/demo", ["Host": "Demo.Example:443"], peer: "192.0.2.7")
@@ -252,13 +277,13 @@ struct PhonePageCallTests {
         #expect(request.durationSeconds == 1_800)
         let options = world.bus.options(of: IssueAuthToken.self)
         #expect(options.first?.onBehalfOf == .integrator("alice"))
-        #expect(world.bus.options(of: ListSchemes.self).first?.onBehalfOf?.role == "operator")
+        #expect(world.bus.options(of: GetScheme.self).first?.onBehalfOf?.role == "operator")
     }
 
     @Test("where the scheme's web app is this page, the token is for it")
     func webApp() async throws {
-        world.bus.on(ListSchemes.self) { _, _ in
-            SchemeList(schemes: [PhonePageWorld.scheme(webOrigin: "http://localhost:5572")])
+        world.bus.on(GetScheme.self) { _, _ in
+            PhonePageWorld.scheme(webOrigin: "http://localhost:5572")
         }
         _ = await world.call("token")
         let request = try #require(world.bus.requests(IssueAuthToken.self).first)
@@ -266,34 +291,42 @@ struct PhonePageCallTests {
         #expect(request.bundleId == nil)
     }
 
-    @Test("the default scheme is found on a later page, and kept for five seconds")
-    func search() async throws {
-        world.bus.on(ListSchemes.self) { request, _ in
-            request.after == nil
-                ? SchemeList(
-                    schemes: [
-                        PhonePageWorld.scheme(name: "other"), PhonePageWorld.scheme(disabled: true),
-                    ], next: "FA00000000000000")
-                : SchemeList(schemes: [PhonePageWorld.scheme()])
-        }
+    @Test("the scheme is the one that the home names, whatever others are called, kept 5 s")
+    func homeScheme() async throws {
+        let kept = Lock("FA00000000000001")
+        let world = try PhonePageWorld(homeScheme: { kept.withLock(\.self) })
         for _ in 0..<3 {
             let answer = await world.call("config")
             #expect(answer.status == 200)
         }
-        #expect(world.bus.requests(ListSchemes.self).count == 2)
+        kept.withLock { $0 = "FA00000000000002" }
         world.clock.advance(.seconds(6))
-        _ = await world.call("config")
-        #expect(world.bus.requests(ListSchemes.self).count == 4)
+        let answer = await world.call("config")
+        #expect(try PhonePageWorld.json(answer)["schemeCode"] as? String == "FA00000000000002")
+        let asked = world.bus.requests(GetScheme.self).map(\.schemeCode)
+        #expect(asked == ["FA00000000000001", "FA00000000000002"])
+        #expect(world.bus.requests(ListSchemes.self).isEmpty)
     }
 
-    @Test("without a default scheme the answer says how to make one")
-    func noScheme() async throws {
-        world.bus.on(ListSchemes.self) { _, _ in SchemeList(schemes: []) }
+    @Test("an operator's choice goes before the home's")
+    func configuredScheme() async throws {
+        let world = try PhonePageWorld(schemeCode: "FA00000000000003")
         let answer = await world.call("config")
-        #expect(answer.status == 404)
-        #expect(try PhonePageWorld.code(answer) == "scheme_not_found")
-        let text = try #require(try PhonePageWorld.json(answer)["detail"] as? String)
-        #expect(text.contains("fusionctl up"))
+        #expect(try PhonePageWorld.json(answer)["schemeCode"] as? String == "FA00000000000003")
+    }
+
+    @Test("without a default scheme, or with one that is gone, the answer says how to make one")
+    func noScheme() async throws {
+        for world in [try PhonePageWorld(homeScheme: { nil }), world] {
+            world.bus.on(GetScheme.self) { _, _ throws(ServiceFailure) in
+                throw ServiceFailure(.schemeNotFound, "x")
+            }
+            let answer = await world.call("config")
+            #expect(answer.status == 404)
+            #expect(try PhonePageWorld.code(answer) == "scheme_not_found")
+            let text = try #require(try PhonePageWorld.json(answer)["detail"] as? String)
+            #expect(text.contains("fusionctl up"))
+        }
     }
 
     @Test("a mask token is verified as the owner, for that scheme alone")

@@ -1,12 +1,13 @@
 import GatewayService
 import HTTPTypes
+import Primitives
 import Testing
 
 @Suite("Whose address a request has")
 struct TrustedProxiesTests {
     private func client(
         _ proxies: [String], _ peer: String, _ forwarded: [String], proto: String? = nil
-    ) throws -> (address: String?, isSecure: Bool) {
+    ) throws -> (address: String, isSecure: Bool) {
         var headers: HTTPHeaders = [:]
         for line in forwarded { headers.add("X-Forwarded-For", line) }
         if let proto { headers.add("X-Forwarded-Proto", proto) }
@@ -28,10 +29,36 @@ struct TrustedProxiesTests {
         #expect(seen == ("198.51.100.1", true))
     }
 
-    @Test("an entry that is no address makes the client unknown, never one of its choice")
-    func unreadable() throws {
-        let seen = try client(["10.0.0.0/8"], "10.9.9.9", ["198.51.100.1, unknown"])
-        #expect(seen.address == nil)
+    @Test(
+        "an entry that is no address makes the client unknown, never nobody or one of its choice",
+        arguments: ["198.51.100.1, unknown", "", "_hidden", "198.51.100.1,", "999.1.1.1"])
+    func unreadable(_ line: String) throws {
+        let seen = try client(["10.0.0.0/8"], "10.9.9.9", [line])
+        #expect(seen.address == ClientAddress.unknown)
+        let local = try client(["127.0.0.1"], "127.0.0.1", [line])
+        #expect(local.address == ClientAddress.unknown)
+    }
+
+    @Test("who is unknown is counted, as one with all the others, and is not this machine")
+    func unknown() throws {
+        let counted = try #require(ClientAddress(ClientAddress.unknown))
+        #expect(!counted.isLoopback && counted.text == "unknown")
+    }
+
+    @Test(
+        "a proxy of this machine that is not trusted hides its clients, and so they are unknown",
+        arguments: ["X-Forwarded-For", "Forwarded", "Via", "X-Real-IP", "X-Forwarded-Proto"])
+    func unlisted(_ field: String) throws {
+        let trusted = try #require(TrustedProxies(["10.0.0.0/8"]))
+        func address(_ peer: String) -> String {
+            trusted.client(
+                of: HTTPRequestHead(
+                    method: "GET", path: "/", headers: [field: "127.0.0.1"], peerAddress: peer)
+            ).address
+        }
+        #expect(address("127.0.0.1") == ClientAddress.unknown)
+        #expect(address("::1") == ClientAddress.unknown)
+        #expect(address("192.0.2.7") == "192.0.2.7")
     }
 
     @Test("ports and brackets of some proxies are read, both families of one address are equal")

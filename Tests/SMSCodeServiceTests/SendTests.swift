@@ -126,6 +126,11 @@ struct SendTests {
             #expect(refused.code == .addressLimit && refused.field == "address_hour")
             #expect(try await send(61, "2001:db8:0:1::1").delivery == .sent)
             for index in 100..<170 { _ = try await send(index, "127.0.0.1") }
+            for index in 200..<260 { _ = try await send(index, ClientAddress.unknown) }
+            let unknown = await failure { () async throws(ServiceFailure) in
+                try await send(260, ClientAddress.unknown)
+            }
+            #expect(unknown.code == .addressLimit)
         }
     }
 

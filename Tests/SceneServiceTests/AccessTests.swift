@@ -211,6 +211,8 @@ import Testing
             for loopback in ["127.0.0.1", "::1", "127.8.8.8", "::ffff:127.0.0.1"] {
                 for _ in 0..<4 { #expect(await start(loopback) == nil) }
             }
+            for _ in 0..<3 { #expect(await start(ClientAddress.unknown) == nil) }
+            #expect(await start(ClientAddress.unknown) == .addressLimit)
             world.clock.advance(.seconds(3_600))
             #expect(await start("192.0.2.1") == nil)
         }

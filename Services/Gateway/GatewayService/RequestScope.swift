@@ -12,7 +12,7 @@ package struct RequestScope: Sendable {
     package var clientAddress: ClientAddress? {
         clientAddressText.flatMap { ClientAddress($0) }
     }
-    /// The text of that address.
+    /// The text of that address; `ClientAddress.unknown` where a proxy's word cannot be read.
     package let clientAddressText: String?
     /// TLS here, or at a trusted proxy.
     package let isSecure: Bool

@@ -21,11 +21,21 @@ package struct TrustedProxies: Sendable, Hashable {
         return networks.contains { $0.contains(bits) }
     }
 
+    /// What proxies add to a request. A peer that sends any of them speaks for somebody else.
+    private static let forwardingFields = [
+        "forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip",
+    ]
+
     /// Where a request came from: from right to left through `X-Forwarded-For`, the first address
     /// that is no trusted proxy. Whatever stands left of it was written by that stranger. An entry
-    /// that is no address ends the walk: the client is then unknown.
-    package func client(of head: HTTPRequestHead) -> (address: String?, isSecure: Bool) {
-        guard contains(head.peerAddress) else { return (head.peerAddress, head.isSecure) }
+    /// that is no address ends the walk: the client is then `ClientAddress.unknown`. So is one behind
+    /// a proxy of this machine that is not trusted, or does not tell addresses: its own address is
+    /// loopback, for which there are no limits.
+    package func client(of head: HTTPRequestHead) -> (address: String, isSecure: Bool) {
+        guard contains(head.peerAddress) else {
+            let isForwarded = Self.isForwarded(head) && Self.isLoopback(head.peerAddress)
+            return (isForwarded ? ClientAddress.unknown : head.peerAddress, head.isSecure)
+        }
         let proto = head.headers.values("x-forwarded-proto").last?.trimmedSpaces
         let isSecure = proto.map { HTTPHeaders.isSame($0, "https") } ?? head.isSecure
         let hops = head.headers.values("x-forwarded-for").flatMap {
@@ -35,10 +45,19 @@ package struct TrustedProxies: Sendable, Hashable {
         }
         for hop in hops.reversed() {
             let address = Self.withoutPort(hop)
-            guard IPAddress(address) != nil else { return (nil, isSecure) }
+            guard IPAddress(address) != nil else { return (ClientAddress.unknown, isSecure) }
             if !contains(address) { return (address, isSecure) }
         }
-        return (hops.first.map(Self.withoutPort) ?? head.peerAddress, isSecure)
+        if let first = hops.first { return (Self.withoutPort(first), isSecure) }
+        return (Self.isForwarded(head) ? ClientAddress.unknown : head.peerAddress, isSecure)
+    }
+
+    private static func isForwarded(_ head: HTTPRequestHead) -> Bool {
+        forwardingFields.contains { head.headers[$0] != nil }
+    }
+
+    private static func isLoopback(_ address: String) -> Bool {
+        ClientAddress(address)?.isLoopback ?? false
     }
 
     /// `192.0.2.1:4711` and `[2001:db8::1]:4711` as some proxies write them.

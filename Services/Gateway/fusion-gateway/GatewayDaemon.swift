@@ -31,7 +31,8 @@ private func runGateway() -> Never {
         edges.append(
             try PhonePage(
                 bus: parts.bus, files: pageFiles(), hosts: configuration.phonePageHosts,
-                schemeCode: configuration.phonePageScheme, pause: parts.pause))
+                schemeCode: configuration.phonePageScheme,
+                homeScheme: { parts.defaultScheme() }, pause: parts.pause))
     }
     guard let proxies = TrustedProxies(configuration.trustedProxies) else {
         throw WiringProblem("trustedProxies takes addresses and networks such as 10.0.0.0/8")

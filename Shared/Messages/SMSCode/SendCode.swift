@@ -49,7 +49,8 @@ public struct SendOrigin: Codable, Sendable, Hashable {
     public let templateId: String?
     /// The number equals the token's bound number: its own budget.
     public let toBoundNumber: Bool?
-    /// The client's address, IPv4 or IPv6, as the gateway saw it; loopback is not counted.
+    /// The client's address, IPv4 or IPv6, as the gateway saw it; loopback is not counted. `unknown`
+    /// is one address that all share whose own cannot be read.
     public let address: String?
 
     public init(

@@ -88,7 +88,7 @@ public struct StartScene: BusRequest {
     public let deviceId: String?
     public let capabilities: ClientCapabilities?
     public let locale: String?
-    /// Set by the gateway alone.
+    /// Set by the gateway alone; `unknown` where it could not read one.
     public let address: String?
 
     public init(

@@ -168,18 +168,15 @@ struct DefaultScheme: Sendable {
         {
             return code
         }
-        let scheme: Scheme
-        if let found = try await find(connection) {
-            scheme = found
-        } else {
-            scheme = try await desk.call(
-                CreateScheme(
-                    name: Self.name,
-                    app: AppIdentity(
-                        iosBundleId: Self.bundleId, androidPackageName: Self.packageName,
-                        androidPackageSign: Self.packageSign)),
-                on: connection, CallOptions(requestKey: Self.requestKey, timeout: .seconds(10)))
-        }
+        // Where the code is lost, another is made: whoever holds an API key may give this name and
+        // this app to a scheme of theirs.
+        let scheme = try await desk.call(
+            CreateScheme(
+                name: Self.name,
+                app: AppIdentity(
+                    iosBundleId: Self.bundleId, androidPackageName: Self.packageName,
+                    androidPackageSign: Self.packageSign)),
+            on: connection, CallOptions(requestKey: Self.requestKey, timeout: .seconds(10)))
         try desk.machine.setDefaultScheme(scheme.schemeCode, home: desk.home)
         return scheme.schemeCode
     }
@@ -194,16 +191,6 @@ struct DefaultScheme: Sendable {
         } catch {
             guard error.code == .schemeNotFound else { throw CommandFailure(error) }
             return false
-        }
-    }
-
-    /// One made earlier, whose code the home has lost.
-    private func find(_ connection: Connection) async throws(CommandFailure) -> Scheme? {
-        let page = try await desk.call(
-            ListSchemes(), on: connection, CallOptions(timeout: .seconds(10)))
-        return page.schemes.first {
-            $0.name == Self.name && $0.app.iosBundleId == Self.bundleId
-                && $0.app.androidPackageName == Self.packageName && !$0.disabled
         }
     }
 }

@@ -23,17 +23,19 @@ package struct PhonePage: Edge {
     ///   - bus: as the gateway.
     ///   - files: of the page; `index.html` is the page itself.
     ///   - hosts: names other than this machine's own under which it may be reached.
-    ///   - schemeCode: the scheme it plays; empty finds the one that `fusionctl up` makes.
+    ///   - schemeCode: the scheme it plays; empty plays the home's own.
+    ///   - homeScheme: the code that `fusionctl up` wrote into the home, as it is now.
     /// - Throws: `SchemaProblem` when the types of the bodies make no schema; a fault of ours.
     package init(
         bus: any BusCaller, files: [PhonePageFile], hosts: [String] = [], schemeCode: String = "",
-        pause: any Pause
+        homeScheme: @escaping @Sendable () -> String?, pause: any Pause
     ) throws {
         let bus = NotedBus(bus)
         self.bus = bus
         self.files = PhonePageFiles(files)
         shapes = try PhonePageShapes()
-        schemes = PhonePageScheme(bus: bus, code: schemeCode, pause: pause)
+        schemes = PhonePageScheme(
+            bus: bus, code: schemeCode, homeCode: homeScheme, pause: pause)
         guardian = PhonePageGuard(hosts: hosts)
     }
 

@@ -18,7 +18,8 @@ struct PhonePageGuard: Sendable {
         }
         if hosts.contains(name) { return }
         guard Self.isLoopback(name) else { throw Self.foreign("this name") }
-        // A stranger can write any name; an address of this machine he cannot have.
+        // A stranger can write any name; an address of this machine he cannot have. Who comes through
+        // a proxy of this machine has none either, unless the proxy is trusted and says so.
         guard scope.clientAddress?.isLoopback == true else { throw Self.foreign("other machines") }
     }
 

@@ -3,11 +3,10 @@ import Effects
 import Messages
 import Primitives
 
-/// The scheme that the page plays the app and the app's server of.
+/// The scheme that the page plays the app and the app's server of: one that an operator named, or
+/// the one whose code the home keeps. Never one found by its name, which whoever holds an API key may
+/// give to a scheme of theirs.
 final class PhonePageScheme: Sendable {
-    /// As `fusionctl up` names the scheme that it makes.
-    static let name = "default"
-    static let pagesMax = 10
     /// A scheme that was changed or made meanwhile is seen after so long.
     static let keptFor = Duration.seconds(5)
 
@@ -18,12 +17,20 @@ final class PhonePageScheme: Sendable {
 
     private let bus: any BusCaller
     private let code: String
+    private let homeCode: @Sendable () -> String?
     private let pause: any Pause
     private let found = Lock<Found?>(nil)
 
-    init(bus: any BusCaller, code: String, pause: any Pause) {
+    /// - Parameters:
+    ///   - code: of the configuration; empty asks the home.
+    ///   - homeCode: what `fusionctl up` wrote; asked at each refresh.
+    init(
+        bus: any BusCaller, code: String, homeCode: @escaping @Sendable () -> String?,
+        pause: any Pause
+    ) {
         self.bus = bus
         self.code = code
+        self.homeCode = homeCode
         self.pause = pause
     }
 
@@ -31,43 +38,33 @@ final class PhonePageScheme: Sendable {
     func scheme(_ scope: RequestScope) async throws(ServiceFailure) -> Scheme {
         let now = pause.steadyNow()
         if let known = found.withLock({ $0 }), now - known.at < Self.keptFor { return known.scheme }
-        let scheme = code.isEmpty ? try await search(scope) : try await named(scope)
+        guard let wanted = code.isEmpty ? homeCode() : code else {
+            throw ServiceFailure(
+                .schemeNotFound,
+                "this home has no default scheme: fusionctl up makes it, or name one in "
+                    + "phonePageScheme of [gateway]")
+        }
+        let scheme = try await named(wanted, scope)
         found.withLock { $0 = Found(scheme: scheme, at: now) }
         return scheme
     }
 
     /// Schemes belong to whoever made them; only an operator sees all. Nothing else is asked so.
-    private func options(_ scope: RequestScope) -> CallOptions {
-        scope.options(
+    private func named(
+        _ wanted: String, _ scope: RequestScope
+    ) async throws(ServiceFailure) -> Scheme {
+        let options = scope.options(
             for: OnBehalfOf(role: Roles.operator.description, name: "phone-page"))
-    }
-
-    private func named(_ scope: RequestScope) async throws(ServiceFailure) -> Scheme {
         do throws(ServiceFailure) {
-            return try await bus.call(GetScheme(schemeCode: code), options(scope))
+            return try await bus.call(GetScheme(schemeCode: wanted), options)
         } catch {
             guard error.code == .schemeNotFound else { throw error }
             throw ServiceFailure(
-                .schemeNotFound, "phonePageScheme of [gateway] names no scheme of this house")
+                .schemeNotFound,
+                code.isEmpty
+                    ? "the default scheme of this home is gone: fusionctl up makes another"
+                    : "phonePageScheme of [gateway] names no scheme of this house")
         }
-    }
-
-    private func search(_ scope: RequestScope) async throws(ServiceFailure) -> Scheme {
-        var after: String?
-        for _ in 0..<Self.pagesMax {
-            let page = try await bus.call(ListSchemes(after: after), options(scope))
-            if let scheme = page.schemes.first(where: Self.isDefault) { return scheme }
-            guard let next = page.next else { break }
-            after = next
-        }
-        throw ServiceFailure(
-            .schemeNotFound,
-            "there is no scheme named \(Self.name): fusionctl up makes it, or name one in "
-                + "phonePageScheme of [gateway]")
-    }
-
-    private static func isDefault(_ scheme: Scheme) -> Bool {
-        scheme.name == name && !scheme.disabled && scheme.app.identity(at: nil) != nil
     }
 }
 
