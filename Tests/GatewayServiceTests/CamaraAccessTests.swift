@@ -153,6 +153,20 @@ struct CamaraTokenTests {
         #expect(world.bus.requests(ConsumeToken.self).isEmpty)
     }
 
+    @Test("issuer and audience are compared to the letter: a Kelvin sign is no K")
+    func letters() async {
+        let world = CamaraWorld(issuer: "https://K.example", audience: "K")
+        let names: [(issuer: String, audience: String, isOurs: Bool)] = [
+            ("https://K.example", "K", true), ("https://\u{212a}.example", "K", false),
+            ("https://K.example", "\u{212a}", false),
+        ]
+        for (index, name) in names.enumerated() {
+            let changes = ["iss": name.issuer, "aud": name.audience, "jti": "jti-\(index)"]
+            let answer = await world.verify("{}", token: world.token(changes))
+            #expect((answer.status != 401) == name.isOurs)
+        }
+    }
+
     @Test("the header chooses neither algorithm nor key, and nothing critical is passed over")
     func headers() async {
         let headers: [[String: Any]] = [

@@ -36,6 +36,7 @@ final class CamaraWorld: Sendable {
 
     /// - Parameter device: where tokens of the issuer tell the number.
     init(
+        issuer name: String = "https://operator.example", audience: String = "gateway",
         device: AccessTokenIssuer.Device = .carrierToken(claim: "carrier_token"),
         messages: [String] = [], keys: (any AccessTokenKeys)? = nil,
         parser: any PhoneNumberParser = FakePhoneNumberParser()
@@ -45,7 +46,7 @@ final class CamaraWorld: Sendable {
         strangerSeed = signer.generateKeyPair().seed
         let set = JSONWebKeySet(keys: [JSONWebKey(keyID: "k1", material: .ed25519(publicKey))])
         let issuer = AccessTokenIssuer(
-            name: "https://operator.example", audience: "gateway",
+            name: name, audience: audience,
             client: .fixed(owner: Self.owner, schemeCode: Self.schemeCode), device: device,
             messages: messages, keys: keys ?? FixedKeys(set: set))
         let edge = CamaraEdge(

@@ -49,6 +49,16 @@ struct ClientAPIStrictnessTests {
         #expect(problem.detail.hasPrefix("\(field): "))
     }
 
+    @Test("a name of the caller's is repeated for a hundred bytes and no more")
+    func names() async throws {
+        for mark in ["\u{301}", "😀", "x"] {
+            let name = "a" + String(repeating: mark, count: 4_000)
+            let problem = try await refused(#"{"step":1,"input":{},"\#(name)":1}"#)
+            let bytesCount = try #require(problem.field).utf8.count
+            #expect((90...100).contains(bytesCount))
+        }
+    }
+
     @Test(
         "F084 F086 F087 a code is text: a number, null or a list is refused, not read as digits",
         arguments: ["12345", "012345", "1e5", "-1", "null", "[1]", "{}", "0x1234"])

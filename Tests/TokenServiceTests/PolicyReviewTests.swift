@@ -299,6 +299,19 @@ struct PolicyReviewTests {
         #expect(AppReview(app: app).findings.map(\.field) == [field])
     }
 
+    @Test("what is wrong with an app is said in words that fit every caller's name of the field")
+    func appSentence() {
+        let refused = #expect(throws: ServiceFailure.self) {
+            try PolicyReview(
+                app: AppIdentity(iosBundleId: "", webOrigin: "x"), policy: .standard, previous: nil,
+                now: now
+            ).refuse(policyBytesCount: 1)
+        }
+        #expect(refused?.field == "app.iosBundleId")
+        #expect(refused?.message.contains("app.") == false)
+        #expect(refused?.message.contains("a web origin is https://host") == true)
+    }
+
     @Test(
         "origins that are fine", arguments: ["https://example.com:8443", "http://localhost:8080"])
     func origins(_ origin: String) {

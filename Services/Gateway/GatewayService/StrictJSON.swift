@@ -219,12 +219,12 @@ struct StrictJSON {
 
 /// Names a place in a body: `input.code`, `items[2].name`.
 enum JSONPath {
-    /// A name may be the sender's own; an answer repeats no more of it.
-    static let charactersMax = 100
+    /// UTF-8 bytes. A name may be the sender's own; an answer repeats no more of it.
+    static let bytesMax = 100
 
     static func text(_ path: [String]) -> String {
         var text = ""
         for part in path { text += text.isEmpty || part.hasPrefix("[") ? part : ".\(part)" }
-        return text.isEmpty ? "body" : String(text.prefix(charactersMax))
+        return text.isEmpty ? "body" : text.prefix(bytesMax: bytesMax)
     }
 }

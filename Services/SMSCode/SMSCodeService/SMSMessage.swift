@@ -146,5 +146,5 @@ struct SMSMessage: StoredRow, Equatable {
         return wait
     }
 
-    private static func bounded(_ reason: String) -> String { String(reason.prefix(128)) }
+    private static func bounded(_ reason: String) -> String { reason.prefix(bytesMax: 128) }
 }

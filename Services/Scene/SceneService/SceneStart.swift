@@ -62,7 +62,7 @@ extension SceneService {
         guard parsed?.isLoopback != true else { return }
         // What is no address is counted under its own text: an odd spelling buys one budget, no
         // more.
-        let counted = parsed?.text ?? String(address.prefix(64))
+        let counted = parsed?.text ?? address.prefix(bytesMax: 64)
         let window = FrequencyWindow(
             limit: configuration.startsByAddressPerHour, seconds: Self.addressHourSeconds)
         let verdict = tools.ledger.take(.starts(address: counted), [window], at: now, &rows)

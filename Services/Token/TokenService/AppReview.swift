@@ -13,21 +13,25 @@ struct AppReview: Sendable {
             findings.append(PolicyReview.Finding(field: "app.\(field)", text: text))
         }
         if let bundleID = app.iosBundleId, !Self.isName(bundleID) {
-            find("iosBundleId", Self.nameRule)
+            find("iosBundleId", "a bundle id " + Self.nameRule)
         }
         if let packageName = app.androidPackageName, !Self.isName(packageName) {
-            find("androidPackageName", Self.nameRule)
+            find("androidPackageName", "a package name " + Self.nameRule)
         }
         if let sign = app.androidPackageSign, !Self.isSign(sign) {
-            find("androidPackageSign", "takes the certificate's MD5, 32 hexadecimal digits")
+            find(
+                "androidPackageSign",
+                "a package sign is the certificate's MD5, 32 hexadecimal digits")
         }
         if (app.androidPackageName == nil) != (app.androidPackageSign == nil) {
             find(
                 app.androidPackageName == nil ? "androidPackageName" : "androidPackageSign",
-                "is missing: an android app is its package name and its certificate together")
+                "an android app is its package name and its certificate together")
         }
         if let origin = app.webOrigin, !Self.isOrigin(origin) {
-            find("webOrigin", "takes https://host or https://host:port in lower case, no path")
+            find(
+                "webOrigin",
+                "a web origin is https://host or https://host:port in lower case, no path")
         }
         return findings
     }

@@ -43,7 +43,11 @@ struct PolicyReview: Sendable {
         _ findings: [Finding], _ code: ErrorCode
     ) throws(ServiceFailure) {
         guard let first = findings.first else { return }
-        let named = findings.prefix(findingsNamedMax).map { "\($0.field): \($0.text)" }
+        // What is wrong with an app says so itself, to callers who know other names of its fields.
+        let namesFields = code == .policyRefused
+        let named = findings.prefix(findingsNamedMax).map {
+            namesFields ? "\($0.field): \($0.text)" : $0.text
+        }
         let rest = findings.count - named.count
         throw ServiceFailure(
             code, named.joined(separator: "; ") + (rest > 0 ? "; and \(rest) more" : ""),

@@ -1,3 +1,5 @@
+import Primitives
+
 /// Finds what would make a scene stick, loop, or pass without a proof. Whoever takes a graph from
 /// outside refuses one with a problem.
 public enum SceneLint {
@@ -103,7 +105,7 @@ public enum SceneLint {
         return problems
     }
 
-    static func quoted(_ text: String) -> String { "\"\(text.prefix(40))\"" }
+    static func quoted(_ text: String) -> String { "\"\(text.prefix(bytesMax: 40))\"" }
 
     private static func isTemplateID(_ text: String) -> Bool {
         text.utf8.count == 6 && text.utf8.allSatisfy(isDigit)

@@ -102,7 +102,7 @@ package struct AccessTokenVerifier: Sendable {
     package func admit(_ text: String) async throws(AccessTokenProblem) -> AccessToken {
         let token = try AccessTokenText(text)
         let claims = token.claims
-        guard let issuer = issuers.first(where: { $0.name == claims.issuer }) else {
+        guard let issuer = issuers.first(where: { Self.isSame($0.name, claims.issuer) }) else {
             throw .unknownIssuer
         }
         let found: JSONWebKey?
@@ -114,6 +114,11 @@ package struct AccessTokenVerifier: Sendable {
         guard isSigned(token, with: key) else { throw .signature }
         try judge(claims, issuer)
         return try admitted(claims, issuer)
+    }
+
+    /// To the letter (RFC 7519 §2, StringOrURI); `==` takes other spellings of a character too.
+    private static func isSame(_ left: String, _ right: String) -> Bool {
+        left.utf8.elementsEqual(right.utf8)
     }
 
     private func isSigned(_ token: AccessTokenText, with key: JSONWebKey) -> Bool {
@@ -138,7 +143,11 @@ package struct AccessTokenVerifier: Sendable {
     private func judge(
         _ claims: AccessTokenClaims, _ issuer: AccessTokenIssuer
     ) throws(AccessTokenProblem) {
-        if let audience = issuer.audience, !claims.audience.contains(audience) { throw .audience }
+        if let audience = issuer.audience,
+            !claims.audience.contains(where: { Self.isSame($0, audience) })
+        {
+            throw .audience
+        }
         let now = clock.now()
         guard now < claims.expiresAt else { throw .expired }
         for instant in [claims.issuedAt, claims.notBefore].compactMap(\.self) {

@@ -82,7 +82,9 @@ package struct JSONWebKeySet: Sendable, Hashable {
         self.init(keys: keys, problems: problems)
     }
 
-    package subscript(keyID: String) -> JSONWebKey? { keys.first { $0.keyID == keyID } }
+    package subscript(keyID: String) -> JSONWebKey? {
+        keys.first { $0.keyID.utf8.elementsEqual(keyID.utf8) }
+    }
 
     private struct Document: Decodable {
         let keys: [Entry]
