@@ -90,6 +90,74 @@ struct MessageTextTests {
         }
     }
 
+    @Test(
+        "F099 what a handset would make a link of is none the less a link",
+        arguments: [
+            "##code## evil.com/a", "bit.ly/x ##code##", "ftp://evil ##code##", "a://b",
+            "ht\u{200b}tps://evil ##code##", "ｈｔｔｐｓ：／／evil ##code##", "ｅｖｉｌ．ｃｏｍ", "evil。com",
+            "evil｡com 1", "EVIL.COM", "evil.com.", "(evil.com)", "evil.com:80", "evil.com?x=1",
+            "x@evil.com", "\u{1d41e}vil.\u{1d41c}om", "ⓔvil.ⓒom", "evil\u{2024}com",
+            "evil.\u{34f}com", "evil.рф", "例子.中国", "xn--fsq.xn--fiqs8s", "163.com",
+            "##code##.evil.com", "http:evil", "www.evil", "go to 192.0.2.1/x", "192.0.2.1",
+            "##code##\n@evil.com #1", "##code##\n@evil #1", "##code##\n ＠evil #1",
+            "\u{202e}moc live ##code##", "a\u{200d}b", "a\u{feff}b", "a\u{2028}b", "a\u{85}b",
+            "a\u{ad}b", "a\u{e0041}b", "a\rb",
+        ])
+    func disguised(body: String) {
+        #expect(throws: ServiceFailure.self) { try compose(MessageTextRequest(body: body)) }
+    }
+
+    @Test(
+        "sentences are none",
+        arguments: [
+            "123456 is your code. Do not share", "##code## is your code. It lives 5 min.",
+            "Shop: ##code##. Bye", "Code ##code##, e.g. for the app; 1.5 h, v2.0, 12.50 EUR.",
+            "您的验证码是##code##，5分钟内有效。请勿泄露。谢谢", "验证码123456。请勿泄露给他人", "認証コードは##code##です。他人に教えないで",
+            "Код ##code##. Никому не говорите", "کد شما ##code## می\u{200c}باشد",
+            "👩\u{200d}💻 ##code##",
+            "U.S. bank: ##code## (a.m./p.m.)", "Mail to me @ home: ##code##",
+            "10:30, 3/4: ##code##",
+        ])
+    func sentences(body: String) throws {
+        _ = try compose(MessageTextRequest(body: body))
+    }
+
+    @Test("values that make a link together are refused; a wording's own link is its owner's word")
+    func together() throws {
+        let parts = MessageTextRequest(
+            body: "${a}${b} ##code##", parameters: ["a": "evil.", "b": "com"])
+        #expect(throws: ServiceFailure.self) { try compose(parts) }
+        let literal = MessageTextRequest(body: "${code}.com", parameters: ["code": "evil"])
+        #expect(throws: ServiceFailure.self) { try compose(literal) }
+        let own = SchemePolicy(wordings: [
+            MessageWording(templateId: "100001", locale: "en", body: "${code} for shop.example")
+        ])
+        let usual = MessageTextRequest(parameters: ["code": "##code##", "min": "5"])
+        #expect(try compose(usual, policy: own) == "012345 for shop.example")
+        #expect(throws: ServiceFailure.self) {
+            try compose(
+                MessageTextRequest(parameters: ["a": "evil.", "b": "com"]),
+                policy: SchemePolicy(wordings: [
+                    MessageWording(templateId: "100001", locale: "en", body: "${a}${b} ${code}")
+                ]))
+        }
+    }
+
+    @Test(
+        "a signature of the caller's is a name: no link, line end, bracket or format character",
+        arguments: [
+            "evil.com/x", "a\nb", "】【", "a]b", "［a", "a\u{202e}b", "@evil", "a\u{200b}b",
+            "evil.com",
+        ])
+    func freeSignatures(_ signature: String) throws {
+        let request = MessageTextRequest(signature: signature)
+        #expect(throws: ServiceFailure.self) { try compose(request) }
+        let listed = SchemePolicy(signatures: ["shop.example"])
+        #expect(
+            try compose(MessageTextRequest(signature: "shop.example"), policy: listed)
+                .hasPrefix("[shop.example] "))
+    }
+
     @Test("a signature must be the scheme's where it lists them")
     func signatures() throws {
         let open = MessageTextRequest(signature: "Other")

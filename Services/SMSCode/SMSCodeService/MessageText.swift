@@ -46,6 +46,8 @@ struct MessageComposer: Sendable {
     private static let literalHole = "\u{1}"
     private static let mark = "##code##"
     private static let parameterBytesMax = 64
+    /// Of a name that a refusal repeats.
+    private static let parameterNameBytesMax = 32
     private static let parametersMax = 16
 
     /// - Throws: `text_refused` with the field at fault.
@@ -53,7 +55,9 @@ struct MessageComposer: Sendable {
         if let body = request?.body { try judge(body, "text.body") }
         let parameters = request?.parameters ?? [:]
         try judge(parameters)
-        let filled = fill(try wording(request), names(parameters))
+        let wording = try wording(request)
+        let filled = fill(wording, names(parameters))
+        try judge(filled, of: wording, parameters)
         let carriesCode = filled.contains(Self.hole)
         guard !carriesCode || !filled.contains(Self.literalHole) else {
             throw Self.refused("has a code of its own beside the derived one", "text.parameters")
@@ -99,14 +103,23 @@ struct MessageComposer: Sendable {
     }
 
     /// Callers write wordings, not advertisements. (A scheme's own wordings are its owner's word.)
-    private func judge(_ text: String, _ field: String) throws(ServiceFailure) {
-        let folded = text.lowercased()
-        guard !["http:", "https:", "www."].contains(where: folded.contains) else {
-            throw Self.refused("links are not sent", field)
+    private func judge(
+        _ text: String, _ field: String, isSignature: Bool = false
+    ) throws(ServiceFailure) {
+        if let fault = FreeText(text, isSignature: isSignature).fault {
+            throw Self.refused(fault, field)
         }
-        guard text.unicodeScalars.allSatisfy({ $0.value != 0 && Self.isPlain($0) }) else {
-            throw Self.refused("control characters are not sent", field)
-        }
+    }
+
+    /// Values that are harmless one by one can make a link together. Where the wording has one of its
+    /// own, it is not the values' fault.
+    private func judge(
+        _ filled: String, of wording: String, _ parameters: [String: String]
+    ) throws(ServiceFailure) {
+        guard !parameters.isEmpty, FreeText(wording).fault == nil else { return }
+        let shown = filled.replacing(Self.literalHole, with: parameters["code"] ?? "")
+            .replacing(Self.hole, with: Self.mark)
+        try judge(shown, "text.parameters")
     }
 
     /// Line ends are, and the hole is until the code is in it.
@@ -131,11 +144,11 @@ struct MessageComposer: Sendable {
         }
         for name in parameters.keys.sorted() {
             let value = parameters[name] ?? ""
+            let field = "text.parameters.\(name.prefix(bytesMax: Self.parameterNameBytesMax))"
             guard value.utf8.count <= Self.parameterBytesMax else {
-                throw Self.refused(
-                    "at most \(Self.parameterBytesMax) bytes", "text.parameters.\(name.prefix(32))")
+                throw Self.refused("at most \(Self.parameterBytesMax) bytes", field)
             }
-            try judge(value, "text.parameters.\(name.prefix(32))")
+            try judge(value, field)
         }
     }
 
@@ -159,10 +172,13 @@ struct MessageComposer: Sendable {
 
     private func signature(_ request: MessageTextRequest?) throws(ServiceFailure) -> String {
         let given = request?.signature
-        if let given, let allowed = scheme.policy.signatures, !allowed.contains(given) {
-            throw Self.refused("the scheme has no such signature", "text.signature")
+        if let given, let allowed = scheme.policy.signatures {
+            guard allowed.contains(where: { $0.utf8.elementsEqual(given.utf8) }) else {
+                throw Self.refused("the scheme has no such signature", "text.signature")
+            }
+        } else if let given, given != scheme.policy.signature {
+            try judge(given, "text.signature", isSignature: true)
         }
-        if let given { try judge(given, "text.signature") }
         return Self.bracketed(
             given ?? scheme.policy.signature, isChinese: Self.isChinese(locale))
     }
