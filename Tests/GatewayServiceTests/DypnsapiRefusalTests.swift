@@ -315,13 +315,34 @@ struct DypnsapiRefusalTests {
     func acs3Form() async throws {
         let world = try world()
         let body = Array("SchemeCode=\(World.scheme)".utf8)
-        let made = World.acs3("DescribeVerifyScheme", [:], body: body)
-        let form = made.with("content-type", "application/x-www-form-urlencoded; charset=UTF-8")
+        let type = "application/x-www-form-urlencoded; charset=UTF-8"
+        let form = World.acs3(
+            "DescribeVerifyScheme", [:], body: body, headers: [("content-type", type)])
         #expect(await world.send(form).status == 200)
         let changed = HTTPRequest(head: form.head, body: Array("SchemeCode=FA1".utf8))
         expect(await world.send(changed), 400, "SignatureDoesNotMatch")
-        // Not a form: nobody reads it.
+        expect(
+            await world.send(form.with("content-type", "text/plain")), 400, "SignatureDoesNotMatch")
+        // Not a form, or one by the word of a stranger: nobody reads it.
+        let made = World.acs3("DescribeVerifyScheme", [:], body: body)
         expect(await world.send(made), 400, "MissingSchemeCode")
+        expect(await world.send(made.with("content-type", type)), 400, "MissingSchemeCode")
+    }
+
+    @Test("a media type that a client adds after it has signed changes nothing")
+    func unsignedType() async throws {
+        let made = World.acs3("DescribeVerifyScheme", ["SchemeCode": World.scheme])
+        for type in ["application/octet-stream", "application/x-www-form-urlencoded"] {
+            #expect(try await world().send(made.with("content-type", type)).status == 200)
+        }
+    }
+
+    @Test("an idempotency key beside an ACS3 signature is refused")
+    func unsignedRequestKey() async throws {
+        let world = try world()
+        let made = World.acs3("DescribeVerifyScheme", ["SchemeCode": World.scheme])
+        expect(await world.send(made.with("Idempotency-Key", "k")), 400, "IncompleteSignature")
+        #expect(world.bus.requests(AuthenticateKey.self).isEmpty)
     }
 
     @Test("F049 another method, path, framing or size has an answer of this surface")

@@ -100,8 +100,9 @@ struct DypnsapiWorld: Sendable {
 
     static func acs3(
         _ action: String, _ parameters: [String: String], method: String = "POST",
-        body: [UInt8] = [], headers: [(String, String)] = [], secret: String = Self.secret
+        body: [UInt8] = [], headers given: [(String, String)] = [], secret: String = Self.secret
     ) -> HTTPRequest {
+        let headers = given.map { ($0.0.lowercased(), $0.1) }
         var fields: [(String, String)] = [
             ("host", "127.0.0.1:18088"), ("x-acs-version", "2017-05-25"),
             ("x-acs-action", action), ("x-acs-date", now), ("x-acs-signature-nonce", "n-1"),
@@ -111,7 +112,9 @@ struct DypnsapiWorld: Sendable {
             fields.removeAll { $0.0 == name }
             fields.append((name, value))
         }
-        let signed = fields.map(\.0).filter { $0.hasPrefix("x-acs-") || $0 == "host" }.sorted()
+        let signed = fields.map(\.0).filter {
+            $0.hasPrefix("x-acs-") || ["host", "content-type", "idempotency-key"].contains($0)
+        }.sorted()
         let query = encoded(parameters)
         let lines = signed.map { name in
             name + ":" + (fields.first { $0.0 == name }?.1 ?? "") + "\n"

@@ -10,7 +10,11 @@ struct ACS3Authorization: Sendable, Equatable {
         "x-acs-version",
     ]
     /// These too, where they are sent.
-    static let fieldsSignedWhenSent = ["x-acs-accesskey-id", "x-acs-security-token"]
+    static let fieldsSignedWhenSent = [
+        "idempotency-key", "x-acs-accesskey-id", "x-acs-security-token",
+    ]
+    /// Counts where it is signed, and else not: an official client adds one after it has signed.
+    static let contentTypeField = "content-type"
     static let fieldsCountMax = 64
 
     let accessKeyID: String
@@ -20,6 +24,15 @@ struct ACS3Authorization: Sendable, Equatable {
 
     var fields: [String] {
         signedHeaders.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    /// Whether the media type of the body counts. True where no ACS3 signature could tell: what cannot
+    /// be read is refused for that.
+    static func admitsMediaType(_ headers: HTTPHeaders) -> Bool {
+        guard let value = headers["authorization"], value.hasPrefix(DypnsapiSigning.acs3Prefix),
+            let authorization = try? ACS3Authorization(value)
+        else { return true }
+        return authorization.fields.contains(contentTypeField)
     }
 
     /// Spaces around the commas are taken.
@@ -67,7 +80,9 @@ struct ACS3Request: Sendable, Equatable {
         where request.headers[name] != nil && !fields.contains(name) {
             throw .incompleteSignature
         }
-        let read = ACS3Authorization.fieldsSigned + ACS3Authorization.fieldsSignedWhenSent
+        let read =
+            ACS3Authorization.fieldsSigned + ACS3Authorization.fieldsSignedWhenSent
+            + [ACS3Authorization.contentTypeField]
         var lines = ""
         for name in fields.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
             let values = request.headers.values(name).map(\.trimmedSpaces)

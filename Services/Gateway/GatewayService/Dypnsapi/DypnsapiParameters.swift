@@ -18,7 +18,7 @@ struct DypnsapiParameters: Sendable {
             throw DypnsapiError.malformed
         }
         var all = query
-        if request.mediaType == Self.formType {
+        if request.mediaType == Self.formType, ACS3Authorization.admitsMediaType(request.headers) {
             guard let text = String(validating: request.body, as: UTF8.self),
                 let form = FormPairs(text)
             else { throw DypnsapiError.malformed }
