@@ -221,12 +221,35 @@ struct ClientAPIEventTests {
         for number in 0..<1_000 {
             let run = RunID(
                 random: (0..<16).map { UInt8(truncatingIfNeeded: number >> ($0 % 2 * 8)) })
-            streams.append(await world.ask("GET", "/client/v1/scenes/\(run)/events"))
+            let peer = "192.0.2.\(number % 200)"
+            streams.append(
+                await world.ask("GET", "/client/v1/scenes/\(run)/events", peer: peer))
         }
         #expect(streams.map(\.status) == Array(repeating: 200, count: 1_000))
         let refused = await world.ask("GET", Self.path)
         #expect(refused.status == 503 && refused.headers["retry-after"] == "5")
         #expect(try ClientAPIWorld.problem(refused).code == "overloaded")
+    }
+
+    @Test("an address has sixty-four streams at once, and leaves room for others")
+    func addressPlaces() async throws {
+        script(ClientAPIWorld.view(events: []))
+        func open(_ number: UInt8, _ peer: String) async -> HTTPResponse {
+            let run = RunID(random: Array(repeating: number, count: 16))
+            return await world.ask("GET", "/client/v1/scenes/\(run)/events", peer: peer)
+        }
+        var streams: [HTTPResponse] = []
+        for number in 0..<64 {
+            streams.append(await open(UInt8(number), "2001:db8::\(number)"))
+        }
+        #expect(streams.map(\.status) == Array(repeating: 200, count: 64))
+        let refused = await open(64, "2001:db8::ffff")
+        #expect(refused.status == 429 && refused.headers["retry-after"] == "5")
+        #expect(try ClientAPIWorld.problem(refused).code == "too_many")
+        #expect(await open(64, "2001:db8:0:1::1").status == 200)
+        #expect(await open(64, "127.0.0.1").status == 200)
+        streams.removeLast()
+        #expect(await open(64, "2001:db8::ffff").status == 200)
     }
 
     @Test("a reader that goes is not waited for, and its place is free")

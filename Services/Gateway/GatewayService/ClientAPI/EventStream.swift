@@ -7,25 +7,36 @@ import Primitives
 /// Places for open streams of events: each asks the bus once a second.
 package final class EventSeats: Sendable {
     static let perRunMax = 4
+    /// Of one client address; loopback is not counted.
+    static let perAddressMax = 64
     static let perGatewayMax = 1_000
     /// After which somebody may have left.
     static let retryAfterMilliseconds: Int64 = 5_000
 
     private struct Taken: Sendable {
         var byRun: [RunID: Int] = [:]
+        /// By the text that an address counts as.
+        var byAddress: [String: Int] = [:]
         var count = 0
     }
     private let taken = Lock(Taken())
 
     var count: Int { taken.withLock(\.count) }
 
-    /// - Throws: `too_many` for the run, `overloaded` for the gateway.
-    func take(_ run: RunID) throws(ServiceFailure) -> EventSeat {
+    /// - Parameter address: of the client; nil is not counted.
+    /// - Throws: `too_many` for the run or the address, `overloaded` for the gateway.
+    func take(_ run: RunID, from address: ClientAddress?) throws(ServiceFailure) -> EventSeat {
+        let address = address.flatMap { $0.isLoopback ? nil : $0.text }
         try taken.withLock { taken throws(ServiceFailure) in
             guard taken.byRun[run, default: 0] < Self.perRunMax else {
                 throw ServiceFailure(
                     .tooMany, "this run has \(Self.perRunMax) open streams of events",
                     field: "runId", retryAfterMilliseconds: Self.retryAfterMilliseconds)
+            }
+            if let address, taken.byAddress[address, default: 0] >= Self.perAddressMax {
+                throw ServiceFailure(
+                    .tooMany, "this address has \(Self.perAddressMax) open streams of events",
+                    retryAfterMilliseconds: Self.retryAfterMilliseconds)
             }
             guard taken.count < Self.perGatewayMax else {
                 throw ServiceFailure(
@@ -33,16 +44,20 @@ package final class EventSeats: Sendable {
                     retryAfterMilliseconds: Self.retryAfterMilliseconds)
             }
             taken.byRun[run, default: 0] += 1
+            if let address { taken.byAddress[address, default: 0] += 1 }
             taken.count += 1
         }
-        return EventSeat(seats: self, run: run)
+        return EventSeat(seats: self, run: run, address: address)
     }
 
-    fileprivate func giveBack(_ run: RunID) {
+    fileprivate func giveBack(_ run: RunID, _ address: String?) {
         taken.withLock { taken in
             taken.count -= 1
             let left = taken.byRun[run, default: 1] - 1
             taken.byRun[run] = left > 0 ? left : nil
+            guard let address else { return }
+            let open = taken.byAddress[address, default: 1] - 1
+            taken.byAddress[address] = open > 0 ? open : nil
         }
     }
 }
@@ -51,13 +66,15 @@ package final class EventSeats: Sendable {
 final class EventSeat: Sendable {
     private let seats: EventSeats
     private let run: RunID
+    private let address: String?
 
-    fileprivate init(seats: EventSeats, run: RunID) {
+    fileprivate init(seats: EventSeats, run: RunID, address: String?) {
         self.seats = seats
         self.run = run
+        self.address = address
     }
 
-    deinit { seats.giveBack(run) }
+    deinit { seats.giveBack(run, address) }
 }
 
 /// The shell of a feed: asks, waits, hands out.
@@ -162,7 +179,7 @@ extension ClientAPI {
         guard http.method != "HEAD" else { return HTTPResponse(status: 200, headers: headers) }
         let stream = EventStream(
             EventFeed(after: after, at: pause.steadyNow()), first: view,
-            seat: try seats.take(run.id), pause: pause, ask: ask)
+            seat: try seats.take(run.id, from: scope.clientAddress), pause: pause, ask: ask)
         return HTTPResponse(
             status: 200, headers: headers, body: .stream { await stream.next() })
     }
