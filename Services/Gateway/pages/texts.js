@@ -61,7 +61,7 @@ export const texts = {
   "sms.ask": "We send a code to it.",
   "sms.number": "Phone number",
   "sms.number.hint": "With its country code: +86 for China.",
-  "sms.number.fault": "Not a phone number: + and the country code come first, as in +86.",
+  "sms.number.fault": "That is not a phone number: + and the country code go first.",
   "sms.get": "Send code",
   "sms.resend": "Send again",
   "sms.resendIn": "Send again in {seconds} s",
