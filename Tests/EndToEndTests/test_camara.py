@@ -10,6 +10,7 @@ import threading
 import time
 
 import hypothesis
+import jwt
 import libfaketime
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
@@ -512,11 +513,17 @@ class late_codes:
         self.child.end()
 
 
+def purpose_of(token):
+    """Under which the edge keeps the codes of the token's client."""
+    client_id = jwt.decode(token, options={"verify_signature": False})["client_id"]
+    return "camara:" + hashlib.sha256(client_id.encode()).digest()[:16].hex()
+
+
 def late_send(desk, number):
     try:
         return desk.bus.ask(
             "smscode.send",
-            {"schemeCode": desk.own.scheme, "purpose": "camara", "number": number},
+            {"schemeCode": desk.own.scheme, "purpose": purpose_of(desk.token), "number": number},
             service="smscode@late",
         )
     except Refused as refusal:
@@ -526,6 +533,20 @@ def late_send(desk, number):
 
 
 # Beyond the feature files
+
+
+def test_a_code_that_was_not_sent_for_this_api_is_unknown_to_it(desk):
+    """Nor is it used up: its own service takes it afterwards."""
+    phone = desk.phone()
+    sent = desk.bus.ask(
+        "smscode.send",
+        {"schemeCode": desk.own.scheme, "purpose": "login", "number": phone.number})
+    code = phone.code()
+    authentication_id = f"{sent['challengeId']}.{sent['codeSequence']}"
+    for typed in [other_code(code), code, "½"]:
+        refused(desk.client.validate(desk.token, authentication_id, typed), 404, "NOT_FOUND")
+    checked = desk.bus.ask("smscode.check", {"challengeId": sent["challengeId"], "code": code})
+    assert checked["result"] == "accepted"
 
 
 def test_a_token_serves_one_call_over_all_gateways(addresses, bus, own, mint):
