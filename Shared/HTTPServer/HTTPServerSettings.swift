@@ -16,8 +16,9 @@ package struct HTTPServerSettings: Sendable {
     package var connectionsPerAddressMax = 1024
     /// A connection that sends or takes nothing for so long is closed; not while it waits for us.
     package var idleSeconds = 30
-    /// Request line and fields, without the empty line. More is answered 431, or 414 when not even
-    /// the target ends.
+    /// Request line and fields, without the empty line, that are always taken. What does not fit
+    /// into this and `recordBytesMax` together is answered 431, or 414 when not even the target
+    /// ends.
     package var headBytesMax = 32 * 1024
     /// Beside the head's bytes: the library's record of each field and of each part of a query, and
     /// the head of the answer. A head with very many of them is refused earlier.

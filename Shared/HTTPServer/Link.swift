@@ -8,6 +8,8 @@ final class Link: Sendable {
     /// Belongs to the library, which closes it after it told us.
     let descriptor: Int32
     let peerAddress: String
+    /// What the address counts as: of IPv6 the first 64 bits, of which one customer has them all.
+    let counted: String
     /// Microseconds of the coarse clock; `Int64.max` for none.
     private let deadline: Atomic<Int64>
     private let refused = Atomic(false)
@@ -15,6 +17,7 @@ final class Link: Sendable {
     init(descriptor: Int32, peerAddress: String, deadline: Duration) {
         self.descriptor = descriptor
         self.peerAddress = peerAddress
+        counted = Self.counted(peerAddress)
         self.deadline = Atomic(Self.microseconds(deadline))
     }
 
@@ -24,6 +27,7 @@ final class Link: Sendable {
         let isKnown = fusion_http_address(connection, &text, text.count) != 0
         let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
         peerAddress = isKnown ? String(decoding: bytes, as: UTF8.self) : ""
+        counted = Self.counted(peerAddress)
         self.deadline = Atomic(Self.microseconds(deadline))
     }
 
@@ -43,6 +47,10 @@ final class Link: Sendable {
 
     func isLate(_ now: Duration) -> Bool {
         deadline.load(ordering: .relaxed) < Self.microseconds(now)
+    }
+
+    private static func counted(_ address: String) -> String {
+        ClientAddress(address)?.text ?? address
     }
 
     private static func microseconds(_ span: Duration) -> Int64 {
@@ -67,13 +75,13 @@ final class LinkTable: Sendable {
     func add(_ link: Link, perAddressMax: Int) {
         open.withLock { open in
             open.links[ObjectIdentifier(link)] = link
-            guard open.byAddress[link.peerAddress, default: 0] < perAddressMax else {
+            guard open.byAddress[link.counted, default: 0] < perAddressMax else {
                 open.tally.connectionsRefused += 1
                 link.refuse()
                 return
             }
             open.tally.connectionsOpened += 1
-            open.byAddress[link.peerAddress, default: 0] += 1
+            open.byAddress[link.counted, default: 0] += 1
         }
     }
 
@@ -82,8 +90,8 @@ final class LinkTable: Sendable {
             open.links[ObjectIdentifier(link)] = nil
             guard !link.isRefused else { return }
             open.tally.connectionsClosed += 1
-            let left = open.byAddress[link.peerAddress, default: 1] - 1
-            open.byAddress[link.peerAddress] = left > 0 ? left : nil
+            let left = open.byAddress[link.counted, default: 1] - 1
+            open.byAddress[link.counted] = left > 0 ? left : nil
         }
     }
 

@@ -12,6 +12,20 @@ struct BoundsTests {
     private static let wait = "GET /wait HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
     private static let upload = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n"
 
+    @Test("a customer's IPv6 network has the places of one address, not of each")
+    func networks() {
+        let table = LinkTable()
+        let peers = ["2001:db8::1", "2001:db8::2", "2001:db8::3", "2001:db8:0:1::1", "192.0.2.1"]
+        // A descriptor that is none: refusing shuts nothing.
+        let links = peers.map { Link(descriptor: -1, peerAddress: $0, deadline: .seconds(60)) }
+        for link in links { table.add(link, perAddressMax: 2) }
+        #expect(links.map(\.isRefused) == [false, false, true, false, false])
+        table.remove(links[0])
+        let next = Link(descriptor: -1, peerAddress: "2001:db8::4", deadline: .seconds(60))
+        table.add(next, perAddressMax: 2)
+        #expect(!next.isRefused)
+    }
+
     @Test(
         "bodies that come slowly keep no other request out; a whole one that is too many is refused"
     )
