@@ -385,6 +385,16 @@ def test_F069_F081_one_number_in_many_spellings(flow, typed):
     assert answer["result"] == "accepted" and answer["number"] == flow.number
 
 
+def test_F071_spellings_of_one_number_give_no_fresh_quota(flow):
+    flow.send(cooldownSeconds=60)
+    first, last = flow.number[3:7], flow.number[7:]
+    for typed in ("+86 {} {}", "+86-{}-{}", "(+86){}{}", "＋86{}{}", "+86\u00a0{}\u2011{}"):
+        with pytest.raises(Refused) as refused:
+            flow.send(number=typed.format(first, last), cooldownSeconds=60)
+        assert refused.value.reason == "cooldown", typed
+    assert len(flow.bus.call("sandbox.inbox", {"number": flow.number})["messages"]) == 1
+
+
 def test_F072_F079_trunk_zero_and_old_forms_are_one_number(shared, bus):
     for one, other in (("+610412345678", "+61412345678"), ("+5215512345678", "+525512345678")):
         flow = Flow(bus, shared.scheme, one, purpose="spelling-" + fresh_key())
@@ -430,6 +440,18 @@ def test_F082_F084_F087_codes_are_text_of_their_length(flow):
     other.send()
     code = other.code()
     assert other.result(f" {code[:3]}-{code[3:]} ") == "accepted"
+
+
+# F. Texts
+
+
+@pytest.mark.parametrize("words", ["Código: ", "验证码：", "Код 👍🏽 ", "e\u0301 "])
+def test_F094_a_text_of_any_script_arrives_as_it_was_written(flow, words):
+    flow.send(text={"body": words + "##code## ✅"})
+    text = until(flow.phone.messages, "a text")[-1]["text"]
+    code = re.search(r"\d{4,10}", text).group()
+    assert text.endswith(f"{words}{code} ✅")
+    assert flow.result(code) == "accepted"
 
 
 # G. Errors

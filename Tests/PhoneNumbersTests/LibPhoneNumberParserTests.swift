@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "one number has one form, however it is written",
+        "F069 F072 F079 one number has one form, however it is written",
         arguments: [
             ("+14155552671", nil, "+14155552671"),
             ("+1 (415) 555-2671", nil, "+14155552671"),

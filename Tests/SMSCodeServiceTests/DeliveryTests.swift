@@ -34,6 +34,12 @@ struct DeliveryTests {
                 try await world.send(key: "k")
             }
             #expect(again == refused && world.provider.submissions.count == 1)
+            // The code that nobody got is none, and its number is like one that asked for nothing.
+            let withdrawn = world.provider.code(for: World.number)
+            let checked = try await world.check(withdrawn)
+            #expect(checked.result == .rejected)
+            let stranger = try await world.check(withdrawn, "+14155550000")
+            #expect(checked == stranger)
             world.provider.answer { _ in .accepted }
             let sent = try await world.send()
             #expect(sent.sendsLeft == 4)
@@ -101,6 +107,65 @@ struct DeliveryTests {
             #expect(last.at < .seconds(120))
             let after = try await status(world, sent)
             #expect(after.delivery == .abandoned && after.deliveryReason == "too_late")
+        }
+    }
+
+    @Test(
+        "F056 a first message overtaken by the second: not sent where it is void, else still good",
+        arguments: TransportUnderTest.allCases)
+    func overtaken(_ transport: TransportUnderTest) async throws {
+        for policy in [DuplicatePolicy.newest, .all, .same] {
+            let world = World(transport, policy: SchemePolicy(duplicatePolicy: policy))
+            let service = world.makeService()
+            try await world.serving(service) { world in
+                world.provider.answer { _ in .unavailable(retryAfter: nil) }
+                #expect(try await world.send().delivery == .queued)
+                let first = try #require(world.provider.submissions.first)
+                world.clock.advance(.seconds(60))
+                world.provider.answer { _ in .accepted }
+                #expect(try await world.send().delivery == .sent)
+                try await pump(service)
+                let arrived = world.provider.submissions.dropFirst()
+                #expect(arrived.count == (policy == .newest ? 1 : 2))
+                #expect((arrived.last?.reference == first.reference) == (policy != .newest))
+                // What the handset shows last is good at once: nobody has to ask again.
+                let code = world.provider.code(for: World.number)
+                #expect(try await world.check(code).result == .accepted)
+            }
+        }
+    }
+
+    @Test(
+        "F056 an older code that arrives last is told as older, and the newer one stays good",
+        arguments: TransportUnderTest.allCases)
+    func arrivesLast(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
+        try await world.serving(world.makeService()) { world in
+            _ = try await world.send()
+            let late = world.provider.code(for: World.number)
+            world.clock.advance(.seconds(60))
+            _ = try await world.send()
+            let code = world.provider.code(for: World.number)
+            #expect(try await world.check(late).result == .superseded)
+            // It was compared with the live code, and counts like any guess at that.
+            #expect(try await world.check(world.wrong(code)).attemptsLeft == 3)
+            #expect(try await world.check(code).result == .accepted)
+            #expect(world.provider.submissions.count == 2)
+        }
+    }
+
+    @Test(
+        "F112 a message that did not arrive is told to who sent it",
+        arguments: TransportUnderTest.allCases)
+    func undelivered(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
+        try await world.serving(world.makeService()) { world in
+            let sent = try await world.send()
+            _ = try await world.gateway.call(
+                ReceiveReceipt(
+                    reference: sent.messageId.text, delivered: false, reason: "absent"))
+            let after = try await status(world, sent)
+            #expect(after.delivery == .undelivered && after.deliveryReason == "absent")
         }
     }
 

@@ -337,7 +337,7 @@ struct SMSMessageTests {
         #expect(message.state == .abandoned && message.reason == "too_late")
     }
 
-    @Test("a wait that the provider names is kept, the next provider is asked at once")
+    @Test("F066 a wait that the provider names is kept, the next provider is asked at once")
     func waits() {
         var message = message()
         message.take(at: at(0))

@@ -209,6 +209,15 @@ struct PolicyTests {
         }
     }
 
+    @Test("F116 a configuration without a provider for the codes of the scenes is refused")
+    func noProvider() {
+        var configuration = SMSCodeConfiguration()
+        #expect(configuration.problems(isProduction: false).isEmpty)
+        configuration.providers = []
+        #expect(configuration.problems() == ["providers is empty: no code could be sent"])
+        #expect(!configuration.problems(isProduction: true).isEmpty)
+    }
+
     @Test("what is wrong with a configuration is said together")
     func configuration() {
         var configuration = SMSCodeConfiguration()

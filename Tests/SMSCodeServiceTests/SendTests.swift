@@ -108,7 +108,7 @@ struct SendTests {
     }
 
     @Test(
-        "F129 F131 sixty sends an hour by IPv4 address and IPv6 /64, loopback never",
+        "F071 F129 F131 sixty sends an hour by IPv4 address and IPv6 /64, loopback never",
         arguments: TransportUnderTest.allCases)
     func addresses(_ transport: TransportUnderTest) async throws {
         let world = World(transport)
@@ -351,6 +351,35 @@ struct SendTests {
             world.clock.advance(.seconds(300))
             let second = try await world.send()
             #expect(first.challengeId != second.challengeId)
+            for _ in 0..<3 {
+                world.clock.advance(.seconds(300))
+                _ = try await world.send()
+            }
+            // Five expired codes: what is refused is the sixth send of the hour, to its moment.
+            world.clock.advance(.seconds(300))
+            let sixth = await failure { () async throws(ServiceFailure) in try await world.send() }
+            #expect(sixth.code == .numberLimit && sixth.field == "hour")
+            #expect(sixth.retryAfterMilliseconds == 2_100_000)
+            world.clock.advance(.milliseconds(2_100_000))
+            #expect(try await world.send().delivery == .sent)
+        }
+    }
+
+    @Test(
+        "F094 a text of any script reaches the provider as it was written",
+        arguments: TransportUnderTest.allCases)
+    func scripts(_ transport: TransportUnderTest) async throws {
+        let world = World(transport)
+        try await world.serving(world.makeService()) { world in
+            for (index, words) in ["Código: ", "验证码：", "Код 👍🏽 ", "e\u{301} "].enumerated() {
+                let number = "+1415555000\(index)"
+                let body = MessageTextRequest(body: "\(words)##code## ✅")
+                _ = try await world.send(number, text: body)
+                let text = try #require(world.provider.texts.last)
+                let code = world.provider.code(for: number)
+                #expect(Array(text.utf8) == Array("\(words)\(code) ✅".utf8))
+                #expect(try await world.check(code, number).result == .accepted)
+            }
         }
     }
 
