@@ -99,11 +99,12 @@ struct SandboxLoopTests {
                 return sent
             }()
             // Once the provider has the message the send only waits. Each step goes over the bus
-            // once, and all of them together end before the code does.
+            // once, and all of them together end before the code does. Small steps: the send must
+            // get its turn between the end of its wait and its deadline, three seconds later.
             while try await root.call(ReadInbox(number: World.number)).messages.isEmpty {}
-            for _ in 0..<120 where !isDone.withLock({ $0 }) {
+            for _ in 0..<600 where !isDone.withLock({ $0 }) {
                 _ = try await root.call(ReadInbox(number: World.number))
-                world.clock.advance(.milliseconds(500))
+                world.clock.advance(.milliseconds(100))
             }
             let sent = try await queued
             // The receipt may come before the provider's answer is given up.
