@@ -2,6 +2,7 @@ import CLinux
 import CZeroMQ
 import Glibc
 package import Majordomo
+import Primitives
 import Synchronization
 
 /// Why a call of libzmq or of the system failed. The text is libzmq's or the system's own.
@@ -39,40 +40,14 @@ func systemRandom(_ count: Int) -> [UInt8] {
     }
 }
 
-/// Starts a named thread with every signal blocked; the process's one signal thread gets them.
+/// Starts a named thread; of the name at most 15 bytes count.
 func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) throws(ZeroMQFault) {
-    let box = Unmanaged.passRetained(ThreadBody(name, body))
-    var all = sigset_t()
-    var before = sigset_t()
-    sigfillset(&all)
-    pthread_sigmask(SIG_SETMASK, &all, &before)
-    var thread = pthread_t()
-    let status = pthread_create(
-        &thread, nil,
-        { argument in
-            guard let argument else { return nil }
-            let started = Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue()
-            _ = fusion_name_thread(started.name)
-            started.body()
-            return nil
-        }, box.toOpaque())
-    pthread_sigmask(SIG_SETMASK, &before, nil)
-    guard status == 0 else {
-        box.release()
-        throw ZeroMQFault("pthread_create", code: status)
+    let name = String(name.prefix(15))
+    let status = detachThread {
+        _ = fusion_name_thread(name)
+        body()
     }
-    pthread_detach(thread)
-}
-
-private final class ThreadBody: Sendable {
-    /// At most 15 bytes count.
-    let name: String
-    let body: @Sendable () -> Void
-
-    init(_ name: String, _ body: @escaping @Sendable () -> Void) {
-        self.name = String(name.prefix(15))
-        self.body = body
-    }
+    guard status == 0 else { throw ZeroMQFault("pthread_create", code: status) }
 }
 
 /// An eventfd that wakes a thread out of `zmq_poll`; written only when it is not set already.
