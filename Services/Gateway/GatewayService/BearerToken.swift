@@ -12,9 +12,12 @@ package enum BearerToken {
         .tokenInvalid, "this is not one bearer token", field: field)
 
     /// Judged on its form only.
+    /// - Parameter bytesMax: the default is what ours never exceed.
     /// - Throws: `missing`; `malformed` for another scheme, several fields, characters that no
-    ///   token has, or a token larger than ours ever are.
-    package static func read(_ headers: HTTPHeaders) throws(ServiceFailure) -> Secret<String> {
+    ///   token has, or a larger token.
+    package static func read(
+        _ headers: HTTPHeaders, bytesMax: Int = CompactToken.bytesMax
+    ) throws(ServiceFailure) -> Secret<String> {
         let given = headers.values(field)
         guard let value = given.first else { throw missing }
         let parts = value.trimmedSpaces.split(separator: " ", maxSplits: 1)
@@ -22,7 +25,7 @@ package enum BearerToken {
             HTTPHeaders.isSame(String(scheme), "Bearer"), let rest = parts.dropFirst().first
         else { throw malformed }
         let token = String(rest).trimmedSpaces
-        guard (1...CompactToken.bytesMax).contains(token.utf8.count),
+        guard (1...bytesMax).contains(token.utf8.count),
             token.utf8.allSatisfy(isTokenByte)
         else { throw malformed }
         return Secret(token)

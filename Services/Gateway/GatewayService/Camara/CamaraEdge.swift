@@ -94,19 +94,27 @@ package struct CamaraEdge: Edge {
     }
 
     private func token(of request: HTTPRequest) async throws(CamaraError) -> AccessToken {
-        let given = request.headers.values("authorization")
-        guard let value = given.first else { throw .tokenMissing }
-        let parts = value.trimmedSpaces.split(separator: " ")
-        guard given.count == 1, parts.count == 2, HTTPHeaders.isSame(String(parts[0]), "Bearer")
-        else { throw .tokenRefused }
+        let given: Secret<String>
+        do throws(ServiceFailure) {
+            given = try BearerToken.read(
+                request.headers, bytesMax: AccessTokenText.bytesMax)
+        } catch {
+            guard error != BearerToken.missing else { throw .tokenMissing }
+            note(.malformed)
+            throw .tokenRefused
+        }
         do throws(AccessTokenProblem) {
-            let token = try await tokens.admit(String(parts[1]))
+            let token = try await tokens.admit(given.reveal())
             metrics.count(GatewaySignals.accessTokens, ("result", "ok"))
             return token
         } catch {
-            metrics.count(GatewaySignals.accessTokens, ("result", error.rawValue))
+            note(error)
             throw error == .keysUnavailable ? .unavailable : .tokenRefused
         }
+    }
+
+    private func note(_ problem: AccessTokenProblem) {
+        metrics.count(GatewaySignals.accessTokens, ("result", problem.rawValue))
     }
 }
 
